@@ -41,8 +41,9 @@ def couple(gateway: Served) -> tuple[Client, Client]:
 
 
 def board_of(page: "Page", client: Client) -> "Locator":
-    """Return where the page shows this player's game."""
-    return page.locator(".live-board:not(.vacant)").filter(has=page.get_by_text(client.name, exact=True))
+    """Return where the page shows this player's game: on the featured board, or on one of the others."""
+    boards = page.locator(".live-board:not(.vacant), .featured:visible")
+    return boards.filter(has=page.get_by_text(client.name, exact=True))
 
 
 def shows(card: "Locator", discs: int) -> None:
@@ -66,7 +67,7 @@ def test_boards_move_while_clients_of_two_dialects_play(gateway: Served, windows
             (first, second)[number % 2].play(column)
         expect(card.get_by_text("✓ four")).to_be_visible()
         expect(card.locator("svg.board line.four")).to_have_count(1)
-        card.get_by_role("link").click()
+        card.get_by_role("link", name="Watch this game").click()
         page.wait_for_url("**/game/*")
 
 
@@ -113,7 +114,7 @@ def test_player_whose_connection_broke_is_away_until_it_is_back(gateway: Served,
         expect(card.locator(".away[data-side='1']")).to_have_text(re.compile(r"^◌\saway [1-9]\d?\ss of\s30$"))
         assert card.locator("svg.board").bounding_box() == before
         late = windows.open("/")
-        card.get_by_role("link").click()
+        card.get_by_role("link", name="Watch this game").click()
         early.wait_for_url("**/game/*")
         expect(board_of(late, first).locator(".away[data-side='1']")).to_contain_text("away")
         expect(early.locator(".player .away[data-side='1']")).to_contain_text("away")

@@ -12,7 +12,7 @@ const HERE = [null, null];
 
 function streamed(game, place, more = {}) {
   const start = { moves: "", to_move: 0, left: null, thinking: 0, away: HERE, winner: null, reason: null };
-  return { game, place, players: PLAYERS, ...start, ...more };
+  return { game, place, players: PLAYERS, ...start, thought: [0, 0], ratings: HERE, ...more };
 }
 
 function gamesWith(...started) {
@@ -25,14 +25,13 @@ test("a move, an end and a departure change the place of their game", () => {
   const games = gamesWith(streamed("a", 0), streamed("b", 3));
   const moved = { game: "b", number: 1, side: 0, column: 4, used: 1, left: [8, 9] };
   assert.deepEqual(games.apply({ name: "moved", data: moved }, 50), [3]);
-  const { moves, to_move, left, asked } = games.get("b");
-  assert.deepEqual({ moves, to_move, left, asked }, { moves: "4", to_move: 1, left: [8, 9], asked: 50 });
+  const { moves, to_move, left, thought, asked } = games.get("b");
+  assert.deepEqual([moves, to_move, left, thought, asked], ["4", 1, [8, 9], [1, 0], 50]);
   assert.deepEqual(
     games.apply({ name: "ended", data: { game: "b", winner: 0, reason: "time", left: null } }, 60),
     [3],
   );
   assert.equal(games.get("b").to_move, null);
-  assert.equal(games.playing(9), 1);
   assert.deepEqual(games.apply({ name: "gone", data: { game: "b" } }, 70), [3]);
   assert.equal(games.get("b"), undefined);
 });
@@ -48,6 +47,14 @@ test("a move that is sent twice counts once", () => {
   const games = gamesWith(streamed("a", 0, { moves: "33" }));
   games.apply({ name: "moved", data: { game: "a", number: 2, side: 1, column: 3, used: 1, left: null } }, 50);
   assert.equal(games.get("a").moves, "33");
+  assert.deepEqual(games.get("a").thought, [0, 0]);
+});
+
+test("a game has the latest ratings that were sent", () => {
+  const games = gamesWith(streamed("a", 2));
+  const ratings = [null, { rank: 2, sure: 18.9, mean: 23 }];
+  assert.deepEqual(games.apply({ name: "rated", data: { game: "a", ratings } }, 0), [2]);
+  assert.deepEqual(games.get("a").ratings, ratings);
 });
 
 test("events of games that are not here change nothing", () => {

@@ -1,4 +1,4 @@
-"""The views Live, the projector, Play and the search. The larger views are modules of their own."""
+"""The projector, the view Play and the search. The larger views are modules of their own."""
 
 from functools import partial
 from urllib.parse import urlencode
@@ -8,32 +8,22 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from adapters.web.answers import tournament_named
-from adapters.web.live.paths import wanted
-from adapters.web.page import director, faults, game, player, standings, tournament
+from adapters.web.page import director, faults, game, live, player, standings, tournament
 from adapters.web.page.assets import assets
 from adapters.web.page.rendering import HEADERS, Renderer
 from adapters.web.page.sentences import address
-from adapters.web.query import BadRequestError, Given, game_named, parameters
+from adapters.web.query import BadRequestError, game_named, parameters
 from adapters.web.site import Site
 from gateway.store import NotKeptError, statistics
 from gateway.store.games import NoGameError
 
-# The views Live and projector: the live games.
+# The projector: the live games, and standings.
 #
 # Knows the parameters of the address, and the address of the stream. Does not know the games: the browser
 # reads them from the stream, so rendering the page never waits for the server.
 
-MOST = 56
-"""The most games that Live draws. They fill rows of two, of four and of seven."""
 PROJECTED = 6
 """The most games that the projector draws: two rows of three."""
-
-
-async def _live(renderer: Renderer, request: Request) -> Response:
-    given = parameters(request.scope["query_string"], ("player", "table"))
-    return renderer.page(
-        request, "live.html", tab="live", stream=_stream(given, MOST), most=MOST, given=given
-    )
 
 
 async def _projector(site: Site, renderer: Renderer, request: Request) -> Response:
@@ -42,22 +32,15 @@ async def _projector(site: Site, renderer: Renderer, request: Request) -> Respon
     filters = {**given}
     name = filters.pop("tournament", None)
     if name is None:
-        stream = _stream(filters, PROJECTED)
+        source = live.stream(filters, PROJECTED)
         return renderer.page(
-            request, "projector.html", stream=stream, most=PROJECTED, standings="/board/standings"
+            request, "projector.html", stream=source, most=PROJECTED, standings="/board/standings"
         )
     found = await site.do(partial(tournament_named, site.reading, name))
     name = filters["table"] = found.settings.name
     source = f"/board/tournament?{urlencode({'name': name})}"
-    stream = _stream(filters, tournament.LIVE)
+    stream = live.stream(filters, tournament.LIVE)
     return renderer.page(request, "projector_tournament.html", name=name, source=source, stream=stream)
-
-
-def _stream(given: Given, most: int) -> str:
-    """Return the address of the stream of these games. Raises the error that the stream would raise."""
-    asked = {**given, "most": str(most)}
-    wanted(asked)
-    return f"/api/live/events?{urlencode(asked)}"
 
 
 # The view Play: a person plays against a house player, or against another player in the lobby.
@@ -93,9 +76,9 @@ def routes(site: Site, renderer: Renderer) -> list[Route]:
     return [
         Route("/static/{version}/{name}", assets().serve),
         Route("/search", partial(_search, site)),
-        Route("/", partial(_live, renderer)),
         Route("/board", partial(_projector, site, renderer)),
         Route("/play", partial(_play, site, renderer)),
+        *live.routes(site, renderer),
         *game.routes(site, renderer),
         *standings.routes(site, renderer),
         *player.routes(site, renderer),

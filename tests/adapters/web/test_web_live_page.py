@@ -61,4 +61,4 @@ async def test_live_loads_all_its_modules_at_once(site: Site) -> None:
 def needed(module: str) -> set[str]:
     """Return the names of a module of the page and of all that it imports."""
     text = STATIC.joinpath(module).read_text()
-    return {module}.union(*map(needed, re.findall(r'from "\./([^"]+)"', text)))
+    return {module}.union(*map(needed, re.findall(r'(?:from|import) "\./([^"]+)"', text)))

@@ -1,6 +1,6 @@
 // A game as a card, for Live and the projector: two players with their clocks, and the board between them.
 import { Board } from "./board.js";
-import { copyOf, find, write } from "./dom.js";
+import { copyOf, find, findAll, write } from "./dom.js";
 import { kindOf } from "./format.js";
 import { absence, clock, inWords, outcome } from "./games.js";
 import { SIDES } from "./rules.js";
@@ -17,8 +17,9 @@ export class Card {
   /** @type {string | undefined} The game whose players it shows. */
   #id;
 
-  constructor() {
-    this.element = copyOf("#card");
+  /** @param {HTMLElement} [element] where to show the game; by default a copy of the template */
+  constructor(element = copyOf("#card")) {
+    this.element = element;
     this.players = SIDES.map((side) => find(`.player[data-side="${side}"]`, this.element));
     this.absences = SIDES.map((side) => find(`.away[data-side="${side}"]`, this.element));
     this.clocks = SIDES.map((side) => find(`.clock[data-side="${side}"]`, this.element));
@@ -64,8 +65,9 @@ export class Card {
   #name(game) {
     this.#id = game.game;
     this.board.show("");
-    const link = this.element.querySelector("a");
-    if (link) link.href = `/game/${encodeURIComponent(game.game)}`;
+    for (const link of /** @type {HTMLAnchorElement[]} */ (findAll("a.to-game", this.element))) {
+      link.href = `/game/${encodeURIComponent(game.game)}`;
+    }
     for (const side of SIDES) showPlayer(this.players[side], game.players[side]);
   }
 }

@@ -1,22 +1,21 @@
 // Buttons that copy: the text in data-text, or the address of the page with its fragment.
-import { create, find, findAll } from "./dom.js";
+import { create, find } from "./dom.js";
 import { announce } from "./status.js";
 
 const SHOWN = 2_000; // milliseconds for which a button shows "Copied"
 
-for (const button of findAll("button.copy")) {
+document.addEventListener("click", async ({ target }) => {
+  const button = target instanceof Element ? target.closest("button.copy") : null;
+  if (!(button instanceof HTMLElement)) return;
   const title = find("span", button);
-  const usual = title.textContent;
-  const what = button.dataset.text ?? "address";
-  button.addEventListener("click", async () => {
-    const isCopied = await copied(button.dataset.text ?? location.href, button);
-    title.textContent = isCopied ? "Copied" : "Cannot copy";
-    announce(isCopied ? `Copied: ${what}` : "Nothing can be copied here");
-    setTimeout(() => {
-      title.textContent = usual;
-    }, SHOWN);
-  });
-}
+  button.dataset.usual ??= title.textContent;
+  const isCopied = await copied(button.dataset.text ?? location.href, button);
+  title.textContent = isCopied ? "Copied" : "Cannot copy";
+  announce(isCopied ? `Copied: ${button.dataset.text ?? "address"}` : "Nothing can be copied here");
+  setTimeout(() => {
+    title.textContent = button.dataset.usual ?? "";
+  }, SHOWN);
+});
 
 /**
  * Copy a text; return whether that succeeded. Without HTTPS a page can only copy a selection.

@@ -57,6 +57,29 @@ export function write(place, text, classes = place.className) {
 }
 
 /**
+ * Give an element these children, in this order. Those that stay are moved only if they have to be.
+ * @param {Element} place
+ * @param {Element[]} children
+ */
+export function arrange(place, children) {
+  const wanted = new Set(children);
+  for (const child of [...place.children]) if (!wanted.has(child)) child.remove();
+  for (const [index, child] of children.entries()) {
+    if (place.children[index] !== child) place.insertBefore(child, place.children[index] ?? null);
+  }
+}
+
+/**
+ * Return whether the viewer points at an element or has moved the focus into it, so that nothing in it may move.
+ * @param {Element} place
+ */
+export function isHeld(place) {
+  // A touch leaves :hover behind, and a click :focus: neither shows where the viewer is now.
+  const hovers = matchMedia("(hover: hover)").matches && place.matches(":hover");
+  return hovers || place.querySelector(":focus-visible") !== null;
+}
+
+/**
  * A part of a sentence. A name may contain anything, so it is isolated from the text around it.
  * @typedef {string | { name: string }} Part
  */

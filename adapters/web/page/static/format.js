@@ -31,6 +31,46 @@ export function plural(count, word) {
 }
 
 /**
+ * Format a place: 1st, 2nd, 3rd, 4th, 11th.
+ * @param {number} place
+ */
+export function ordinal(place) {
+  const isTeen = Math.floor(place / 10) % 10 === 1;
+  return `${number(place)}${(!isTeen && ["th", "st", "nd", "rd"][place % 10]) || "th"}`;
+}
+
+/**
+ * Format how long ago something was: 8 s, 12 min, 3 h, 5 days.
+ * @param {number} milliseconds
+ */
+export function age(milliseconds) {
+  const minutes = milliseconds / 60_000;
+  if (minutes < 1) return `${Math.max(0, Math.floor(60 * minutes))} s`;
+  if (minutes < 60) return `${Math.floor(minutes)} min`;
+  return minutes < 2880 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / 1440)} days`;
+}
+
+/**
+ * Format a number with one decimal and a true minus sign.
+ * @param {number} value
+ */
+export function signed(value) {
+  const text = value.toFixed(1);
+  return text === "-0.0" ? "0.0" : text.replace("-", "\u2212");
+}
+
+/**
+ * Return the address of a player's or a tournament's page. Browsers treat . and .. as folders, so these names become a
+ * parameter.
+ * @param {"player" | "tournament"} kind
+ * @param {string} name
+ */
+export function address(kind, name) {
+  const quoted = encodeURIComponent(name.toWellFormed());
+  return /^\.\.?$/.test(name) ? `/${kind}/?name=${quoted}` : `/${kind}/${quoted}`;
+}
+
+/**
  * Format a number of waiting players: 1 waits, 2 wait.
  * @param {number} count
  */

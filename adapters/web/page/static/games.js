@@ -15,6 +15,12 @@ import { opposite } from "./rules.js";
  */
 
 /**
+ * The place of a player in the standings, and its rating; null if it has none yet.
+ * @typedef {{ rank: number, sure: number, mean: number }} Rating
+ * @typedef {[Rating | null, Rating | null]} Ratings
+ */
+
+/**
  * A game in the stream. Durations are in seconds.
  * @typedef {object} StreamedGame
  * @property {string} game its id
@@ -25,6 +31,8 @@ import { opposite } from "./rules.js";
  * @property {Side | null} to_move
  * @property {Both | null} left on the clocks; null without clocks
  * @property {number} thinking how long the player to move has thought
+ * @property {Both} thought how long each side has thought for its moves
+ * @property {Ratings} ratings
  * @property {StreamedAbsences} away
  * @property {Side | null} winner
  * @property {string | null} reason null while the game is on
@@ -39,12 +47,14 @@ import { opposite } from "./rules.js";
  */
 
 /**
- * Why a player waits, a waiting player, the counts of all games, a move, the absences of players, and the end of a game.
+ * Why a player waits, a waiting player, the counts of all games, a move, the absences and the ratings of players, and the
+ * end of a game.
  * @typedef {{ cause: string, name: string, alike: string | null }} Why
  * @typedef {Player & { table: string | null, waited: number, why: Why | null }} Waiting
  * @typedef {{ playing: number, waiting: number, moves: number, lobby: Waiting[] }} Counts
  * @typedef {{ game: string, number: number, side: Side, column: number, used: number, left: Both | null }} Move
  * @typedef {{ game: string, away: StreamedAbsences }} Away
+ * @typedef {{ game: string, ratings: Ratings }} Rated
  * @typedef {{ game: string, winner: Side | null, reason: string, left: Both | null }} Ended
  */
 
@@ -54,6 +64,7 @@ import { opposite } from "./rules.js";
  *   | { name: "started", data: StreamedGame }
  *   | { name: "moved", data: Move }
  *   | { name: "away", data: Away }
+ *   | { name: "rated", data: Rated }
  *   | { name: "ended", data: Ended }
  *   | { name: "gone", data: { game: string } }
  *   | { name: "counts", data: Counts }} StreamEvent
@@ -89,17 +100,10 @@ export class Games {
     if (!game) return [];
     if (name === "moved") this.at.set(game.place, afterMove(game, data, now));
     else if (name === "away") this.at.set(game.place, { ...game, away: arrived(data.away, now) });
+    else if (name === "rated") this.at.set(game.place, { ...game, ratings: data.ratings });
     else if (name === "ended") this.at.set(game.place, afterEnd(game, data));
     else this.#remove(game);
     return [game.place];
-  }
-
-  /**
-   * Return the number of live games at places below `most`.
-   * @param {number} most
-   */
-  playing(most) {
-    return [...this.at.values()].filter((game) => game.place < most && game.reason === null).length;
   }
 
   /**
@@ -150,9 +154,12 @@ function arrived(away, now) {
  * @param {number} now
  * @returns {LiveGame}
  */
-function afterMove(game, { number, side, column, left }, now) {
+function afterMove(game, { number, side, column, used, left }, now) {
+  const [one, other] = game.thought;
+  const more = number > game.moves.length ? used : 0; // a move may be sent twice
   return {
     ...game,
+    thought: side === 0 ? [one + more, other] : [one, other + more],
     moves: game.moves.slice(0, number - 1) + column,
     to_move: opposite(side),
     left,

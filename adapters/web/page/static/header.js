@@ -1,5 +1,6 @@
 // Scripts of every view: the button for the theme, the key for the search field, and times in the viewer's time zone.
 import { findAll, isShortcut } from "./dom.js";
+import { age } from "./format.js";
 import "./notices.js";
 import { announce } from "./status.js";
 
@@ -58,8 +59,10 @@ const WHOLE = { dateStyle: "medium", timeStyle: "medium" };
 export function localize(root) {
   for (const each of /** @type {HTMLTimeElement[]} */ (findAll("time[datetime]", root))) {
     each.title = each.dateTime;
+    const at = new Date(each.dateTime);
     const precision = PRECISIONS[each.dataset.precision ?? ""] ?? WHOLE;
-    each.textContent = new Date(each.dateTime).toLocaleString([], precision);
+    const isAge = each.dataset.precision === "age";
+    each.textContent = isAge ? age(Date.now() - at.getTime()) : at.toLocaleString([], precision);
   }
 }
 localize(document);

@@ -1,101 +1,254 @@
-// The view Live: boards, waiting players, and the numbers of games and waiting players.
-import { Card, showPlayer } from "./card.js";
-import { copyOf, fill, find, findAll, write } from "./dom.js";
-import { minutes, number, plural, waits } from "./format.js";
+// The view Live: the featured board, all other boards, the numbers of games, and what there is while nobody plays.
+import { arranged, chosen, columns, followedIn, ranking } from "./arrangement.js";
+import { Card } from "./card.js";
+import "./copy.js";
+import { arrange, find, isHeld, write } from "./dom.js";
+import { Featured } from "./featured.js";
+import { followed, onFollowing } from "./follow.js";
+import { address, number, plural } from "./format.js";
 import { Games } from "./games.js";
+import { showWaiting, tickWaiting } from "./live_lobby.js";
+import { Fragment } from "./live_results.js";
 import { readJson } from "./read.js";
 import { announce } from "./status.js";
 import { Stream } from "./stream.js";
 
 /**
- * @typedef {import("./dom.js").Part} Part
  * @typedef {import("./games.js").Counts} Counts
- * @typedef {import("./games.js").Waiting} Waiting
- * @typedef {import("./games.js").Why} Why
+ * @typedef {import("./games.js").LiveGame} LiveGame
+ * @typedef {import("./games.js").StreamEvent} StreamEvent
  */
 
 const TICK = 100;
 const BETWEEN_ANNOUNCEMENTS = 10_000;
 const BETWEEN_READINGS = 30_000;
 const MINUTE = 60_000;
+const SETTLING = 8_000; // within this time the ratings arrive
 const STEP = 8; // boards that a phone adds at once
 const FALLING = 2; // moves in one tick; with more of them, discs do not fall
-const NAMED = 4; // waiting players named on a small screen
+const CHOSEN = 20; // names of followed players that the stream accepts
+const CHOSEN_LENGTH = 4_000; // characters of them in its address
 
 const section = find(".live");
 const grid = find(".boards");
 const phone = matchMedia("(max-width: 639px)");
 const most = Number(section.dataset.most);
 const isFiltered = "filtered" in section.dataset;
+const keeps = "keeps" in section.dataset;
+const { title } = document;
 
 const games = new Games();
-/** @type {Card[]} */
-const cards = [];
+/** @type {Map<number, Card>} The card of each place. */
+const cards = new Map();
+/** @type {number[]} The places whose cards are shown, in their order. */
+let order = [];
+let isDelayed = false; // whether something changes when the viewer no longer points at it
 /** @type {Counts | null} */
 let counts = null;
 let moves = 0; // since the latest tick
 let drawn = phone.matches ? STEP : Infinity; // how many boards are drawn at most
 
-const stream = new Stream(section.dataset.stream ?? "", (event) => {
+// The parts that the server renders. With a filter there are only the boards.
+
+const results = part(".results", "/live/results", () => {
+  const list = section.querySelector(".results [data-today]");
+  if (list instanceof HTMLElement) write(find(".today"), `${number(Number(list.dataset.today))} today`);
+});
+const idle = part(".idle", "/live/idle", () => {});
+
+/**
+ * @param {string} selector
+ * @param {string} source
+ * @param {() => void} changed
+ */
+function part(selector, source, changed) {
+  const place = section.querySelector(selector);
+  return place instanceof HTMLElement ? new Fragment(place, source, changed) : null;
+}
+
+/** On a phone the results come after the boards. The order of the document is that of the focus. */
+function placeResults() {
+  const place = section.querySelector(".latest");
+  if (place) (phone.matches ? section : find(".first")).append(place);
+}
+placeResults();
+
+// The featured game. With a filter there is none.
+
+const featured = isFiltered
+  ? null
+  : new Featured(find(".featured"), {
+      keeps,
+      evaluates: "evaluates" in section.dataset,
+      pair: section.dataset.pair ? JSON.parse(section.dataset.pair) : null,
+      changed: stay,
+    });
+let isGuess = true; // whether the featured game was chosen before its place was known
+const openedAt = performance.now();
+
+/** Keep in the address with whom the viewer stays. */
+function stay() {
+  const there = new URL(location.href);
+  for (const name of ["stay", "with"]) there.searchParams.delete(name);
+  const pair = featured?.pair;
+  if (pair) {
+    there.searchParams.set("stay", pair[0]);
+    there.searchParams.set("with", pair[1]);
+  }
+  history.replaceState(null, "", there);
+  reconnect();
+  show(performance.now());
+}
+
+/**
+ * Show the featured game at `now`, and return whether another one waits for the pointer to go. The game is replaced when
+ * the stream has it no longer, which is some seconds after its end. One that was chosen before the ratings were known is
+ * replaced as soon as they are.
+ * @param {number} now
+ */
+function feature(now) {
+  if (!featured) return false;
+  const ranked = ranking(games.at.values());
+  const current = featured.game && games.get(featured.game.game);
+  const isKnown = ranked.isByStrength || now > openedAt + SETTLING;
+  const isDue = !current || (isGuess && isKnown);
+  const next = isDue ? chosen(ranked.on, featured.pair) : current;
+  const waits = isDue && next !== undefined && next !== current && featured.isHeld;
+  if (next && !waits) featured.show(next, now);
+  if (isDue && !waits) isGuess = !isKnown;
+  featured.explain(ranked);
+  return waits;
+}
+
+// The stream.
+
+const stream = new Stream(streamed(), receive);
+
+/** Return the address of the stream, in which the games of chosen players have a place before those of others. */
+function streamed() {
+  const names = [...(featured?.pair ?? []), ...followed()].slice(0, CHOSEN);
+  while (encodeURIComponent(JSON.stringify(names)).length > CHOSEN_LENGTH) names.pop();
+  const base = section.dataset.stream ?? "";
+  return names.length ? `${base}&first=${encodeURIComponent(JSON.stringify(names))}` : base;
+}
+
+function reconnect() {
+  const there = streamed();
+  if (there === stream.address) return;
+  stream.address = there;
+  if (!document.hidden) stream.open();
+}
+onFollowing(() => {
+  reconnect();
+  show(performance.now());
+});
+
+/** @param {StreamEvent} event */
+function receive(event) {
   const now = performance.now();
   if (event.name === "snapshot" || event.name === "counts") {
     counts = event.data;
     showWaiting(counts, now);
   }
   if (event.name === "moved") grid.classList.toggle("busy", ++moves > FALLING);
-  const places = games.apply(event, now);
-  if (event.name !== "moved") arrange(now);
-  for (const place of places) cards[place]?.show(games.at.get(place), now);
-  if (event.name === "moved") return;
-  showCounts();
-  showTournaments();
-});
+  if (event.name === "ended") for (const each of [results, idle]) each?.expect(now);
+  for (const place of games.apply(event, now)) {
+    const game = games.at.get(place);
+    cards.get(place)?.show(game, now);
+    if (game && game.game === featured?.game?.game) featured.show(game, now);
+  }
+  if (event.name !== "moved" && event.name !== "away") show(now);
+}
 
-/** Return the last place in use, plus one. */
-function placesInUse() {
-  return Math.max(-1, ...games.at.keys()) + 1;
+// The boards and the numbers of games.
+
+/**
+ * Show which boards there are, and all that depends on it.
+ * @param {number} now
+ */
+function show(now) {
+  const waits = feature(now);
+  const all = arranged(games.at, featured?.game?.game, followed());
+  const wanted = all.slice(0, drawn);
+  // While the viewer points at a board no board moves, and new ones come last.
+  const isFixed = order.length > 0 && isHeld(grid);
+  order = isFixed ? [...new Set([...order, ...wanted])] : wanted;
+  isDelayed = waits || isFixed;
+  arrange(
+    grid,
+    order.map((place) => cardAt(place, now).element),
+  );
+  if (!isFixed) grid.dataset.columns = String(columns(order.length));
+  grid.hidden = order.length === 0;
+  showCounts(now, all.length - order.length);
+  showTournaments();
+  showFollowed();
 }
 
 /**
- * Draw a card for each place in use. Cards never change their order.
+ * @param {number} place
  * @param {number} now
  */
-function arrange(now) {
-  const wanted = Math.min(placesInUse(), drawn);
-  while (cards.length < wanted) {
-    const card = new Card();
-    card.show(games.at.get(cards.length), now);
-    cards.push(card);
-    grid.append(card.element);
-  }
-  for (const [place, card] of cards.entries()) card.element.hidden = place >= wanted;
+function cardAt(place, now) {
+  const there = cards.get(place);
+  if (there) return there;
+  const card = new Card();
+  card.show(games.at.get(place), now);
+  cards.set(place, card);
+  return card;
 }
 
-function showCounts() {
+/**
+ * @param {number} now
+ * @param {number} undrawn the number of games in the stream that are not drawn
+ */
+function showCounts(now, undrawn) {
   if (!counts) return;
   // If a place is free, the stream has all games. The counts may be a second old.
   const hasAll = isFiltered || games.at.size < most;
-  const all = hasAll ? games.playing(Infinity) : counts.playing;
-  const more = Math.max(0, all - games.playing(drawn));
-  write(find(".playing"), plural(all, "game"));
-  write(find(".newest"), more ? `the newest ${Math.min(games.at.size, drawn)} are drawn` : "");
-  write(find(".more-games"), more ? plural(more, "more game") : "");
+  const playing = [...games.at.values()].filter(({ reason }) => reason === null);
+  const all = hasAll ? playing.length : counts.playing;
+  const visible = playing.filter(({ game, place }) => order.includes(place) || game === featured?.game?.game);
+  const more = Math.max(0, all - visible.length);
+  const isIdle = all === 0 && games.at.size === 0;
+  write(find(".playing"), isIdle && !isFiltered ? "Nobody is playing" : plural(all, "game"));
+  write(find(".partly"), more ? `${number(visible.length)} of them drawn` : "");
+  find(".foot").hidden = more === 0;
+  write(find(".more-games"), plural(more, "more game"));
   // The server counts moves from the first viewer on, which may be this page.
-  const isWhole = performance.now() >= MINUTE;
-  write(find(".rate"), isWhole ? `${plural(counts.moves, "move")} in the last minute` : "");
-  find(".draw-more").hidden = placesInUse() <= drawn;
-  find(".nothing").hidden = games.at.size > 0;
-  grid.hidden = games.at.size === 0;
+  write(find(".rate"), now >= MINUTE ? `${plural(counts.moves, "move")} in the last minute` : "");
+  find(".draw-more").hidden = undrawn <= 0;
+  write(find(".draw-more"), undrawn > STEP ? `Draw ${STEP} more` : `Draw ${undrawn === 1 ? "it" : "them"}`);
+  section.classList.toggle("is-idle", isIdle);
+  section.classList.toggle("is-playing", !isIdle);
 }
 
 /** @param {number} boards */
 function drawUpTo(boards) {
   drawn = boards;
-  arrange(performance.now());
-  showCounts();
+  show(performance.now());
 }
 find(".draw-more").addEventListener("click", () => drawUpTo(drawn + STEP));
-phone.addEventListener("change", () => drawUpTo(phone.matches ? STEP : Infinity));
+phone.addEventListener("change", () => {
+  placeResults();
+  drawUpTo(phone.matches ? STEP : Infinity);
+});
+
+/** Mark the players that the viewer follows, and say in the title whether one plays. */
+function showFollowed() {
+  const names = followed();
+  for (const place of order) {
+    const game = games.at.get(place);
+    for (const [side, player] of (cards.get(place)?.players ?? []).entries()) {
+      player.classList.toggle("followed", game !== undefined && names.has(game.players[side].name));
+    }
+  }
+  const on = [...games.at.values()].find((game) => game.reason === null && followedIn(game, names));
+  const player = followedIn(on, names);
+  const opponent = on?.players.find((each) => each !== player);
+  const latest = player && opponent ? `● ${player.name} plays ${opponent.name} - c4gateway` : title;
+  if (document.title !== latest) document.title = latest;
+}
 
 // The tournaments, whose tables have their names. The list is read again for a table that is not in it.
 
@@ -105,9 +258,12 @@ let readAt = -Infinity;
 
 function showTournaments() {
   let isUnknown = false;
-  for (const [place, card] of cards.entries()) {
-    const table = games.at.get(place)?.table ?? null;
-    const link = find(".tournament", card.element, HTMLAnchorElement);
+  for (const [element, game] of /** @type {[HTMLElement, LiveGame | undefined][]} */ ([
+    ...order.map((place) => [cards.get(place)?.element, games.at.get(place)]),
+    ...(featured ? [[find(".featured"), featured.game]] : []),
+  ])) {
+    const table = game?.table ?? null;
+    const link = find(".tournament", element, HTMLAnchorElement);
     const there = table === null ? undefined : tournaments.get(table);
     isUnknown ||= table !== null && there === undefined;
     link.hidden = there === undefined;
@@ -115,7 +271,7 @@ function showTournaments() {
     link.href = there;
     write(find("bdi", link), table);
   }
-  if (isUnknown && "keeps" in section.dataset) readTournaments();
+  if (isUnknown && keeps) readTournaments();
 }
 
 async function readTournaments() {
@@ -129,107 +285,24 @@ async function readTournaments() {
   if (found.tournaments.length > 0) showTournaments();
 }
 
-// The waiting players: a few beside the heading, and all in a list that can be opened.
+// Clocks, what is read again, and announcements for screen readers from time to time.
 
-const lobby = find(".lobby", document, HTMLDetailsElement);
-const list = find(".waiting");
-const chips = findAll(".chips .wait");
-/** @type {Map<HTMLElement, number>} The elements that show how long a player waits, and since when. */
-const waitedIn = new Map();
-let countedAt = 0; // when the counts arrived
-
-/**
- * @param {Counts} counts
- * @param {number} now
- */
-function showWaiting(counts, now) {
-  countedAt = now;
-  const { waiting, lobby: players } = counts;
-  write(find(".count", lobby), waiting ? waits(waiting) : "Nobody waits");
-  const names = players.slice(0, NAMED).map(({ name }) => name);
-  write(find(".names", lobby), names.join(", "));
-  const hidden = waiting - chips.length;
-  write(find(".others", lobby), hidden > 0 ? `${number(hidden)} more` : "");
-  for (const [index, chip] of chips.entries()) showWait(chip, players[index]);
-  // The list does not change while the pointer or the focus is in it.
-  if (lobby.open && !list.matches(":hover, :focus-within")) fillList();
-}
-
-/**
- * @param {HTMLElement} place
- * @param {Waiting | undefined} player
- */
-function showWait(place, player) {
-  place.hidden = !player;
-  const waited = find(".waited", place);
-  waitedIn.delete(waited);
-  if (!player) return;
-  showPlayer(place, player);
-  waitedIn.set(waited, countedAt - 1000 * player.waited);
-}
-
-function fillList() {
-  for (const waited of findAll(".waited", list)) waitedIn.delete(waited);
-  const items = (counts?.lobby ?? []).map((player) => {
-    const { name, table, why } = player;
-    const item = copyOf("#wait");
-    const place = find(".table", item);
-    const reason = find(".why", item);
-    showWait(item, player);
-    find("a", item, HTMLAnchorElement).href = address("player", name);
-    place.hidden = table === null;
-    place.title = table ?? "";
-    find("bdi", place).textContent = table ?? "";
-    reason.hidden = why === null;
-    if (why) fill(reason, ...reasonOf(why));
-    return item;
-  });
-  list.replaceChildren(...items);
-  tick();
-}
-lobby.addEventListener("toggle", fillList);
-
-/**
- * Return why a player waits, as a sentence.
- * @param {Why} why
- * @returns {Part[]}
- */
-function reasonOf({ cause, name, alike }) {
-  if (cause === "alone") return ["no other player is at the table"];
-  if (cause === "namesake") return ["two players called ", { name }, " never meet"];
-  return [
-    "wishes for ",
-    { name },
-    ", who is not here",
-    ...(alike === null ? [] : ["; ", { name: alike }, " is"]),
-  ];
-}
-
-/**
- * Return the address of a player's or a tournament's page. Browsers treat . and .. as folders, so these names become a
- * parameter.
- * @param {"player" | "tournament"} kind
- * @param {string} name
- */
-function address(kind, name) {
-  const quoted = encodeURIComponent(name.toWellFormed());
-  return /^\.\.?$/.test(name) ? `/${kind}/?name=${quoted}` : `/${kind}/${quoted}`;
-}
-
-// Clocks, and announcements for screen readers from time to time.
-
-function tick() {
+setInterval(() => {
   const now = performance.now();
   moves = 0;
-  if (stream.isOpen) for (const card of cards) card.tick(now);
-  for (const [place, since] of waitedIn) write(place, minutes((now - since) / 1000));
-}
-setInterval(tick, TICK);
+  if (stream.isOpen) {
+    for (const place of order) cards.get(place)?.tick(now);
+    featured?.tick(now);
+  }
+  tickWaiting(now);
+  if (isDelayed) show(now);
+  (section.classList.contains("is-idle") ? idle : results)?.tick(now);
+}, TICK);
 
 let announced = "";
 setInterval(() => {
   if (!counts) return;
-  const text = `${find("h1").textContent.trim()}, ${find(".count", lobby).textContent}`;
+  const text = `${find("h1").textContent.trim()}, ${find(".lobby .count").textContent}`;
   if (text !== announced) announce(text);
   announced = text;
 }, BETWEEN_ANNOUNCEMENTS);
