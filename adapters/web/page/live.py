@@ -13,7 +13,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 import trio
-from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -28,6 +27,7 @@ from adapters.web.page.sentences import Part, Text, points, stage_titles
 from adapters.web.query import BadRequestError, Given, parameters
 from adapters.web.site import Site
 from gateway.store import StoreError, games, statistics, tournaments
+from gateway.store.database import Reading
 from gateway.store.games import Filter
 from gateway.store.records import from_moment
 from gateway.store.statistics import EVERYTHING, Score
@@ -91,7 +91,7 @@ class _Live:
         self._site = site
         self._renderer = renderer
         self._stored = Known(FRESH, partial(site.do, self._read_stored))
-        self._coming = Known(LASTING, partial(site.do, self._read_coming))
+        self._coming = Known(LASTING, partial(site.do, partial(next_tournament, site.reading)))
 
     async def page(self, request: Request) -> Response:
         given = parameters(request.scope["query_string"], ("player", "table", "stay", "with"))
@@ -165,15 +165,13 @@ class _Live:
             today = games.count(connection, Filter(since=from_moment("today")))
             return Stored(latest(connection, RESULTS), today)
 
-    def _read_coming(self) -> Coming | None:
-        with self._site.reading() as connection:
-            return _coming(connection)
 
-
-def _coming(connection: Connection) -> Coming | None:
+def next_tournament(reading: Reading) -> Coming | None:
     """Return the tournament that begins next; None if none is open."""
+    with reading() as connection:
+        every = tournaments.without_games(connection)
     found = list[tuple[float, Tournament]]()
-    for news in tournaments.without_games(connection):
+    for news in every:
         try:
             tournament = Tournament.of(news)
         except ValueError:
