@@ -21,14 +21,18 @@ PAUSE = 30.0
 logger = logging.getLogger(__name__)
 
 
-async def analyse_all(site: Site) -> None:
-    """Analyse all games of the site, and those that are stored later, until cancelled."""
+async def analyse_all(site: Site, look: float = LOOK) -> None:
+    """Analyse all games of the site, and those that are stored later, until cancelled.
+
+    `look` is the number of seconds between two searches for new games.
+    """
     backlog = Backlog()
 
     def next_game() -> GameRecord | None:
         with site.reading() as connection:
             return backlog.next(connection)
 
+    await trio.sleep(look)  # the server and its players start at the same time
     while True:
         try:
             record = await site.do(next_game)
@@ -36,6 +40,6 @@ async def analyse_all(site: Site) -> None:
             await trio.sleep(PAUSE)
             continue
         if record is None:
-            await trio.sleep(LOOK)
+            await trio.sleep(look)
         elif not await site.perfect.analyse(record):
             await trio.sleep(PAUSE)

@@ -199,12 +199,11 @@ class WebProcess:
 def _solved(message: Analysed) -> Solved:
     """Return the analysis in a message. Raises LinkError if it cannot be one."""
     try:
-        game, scores = game_id(message.game), bytes.fromhex(message.scores)
+        if _MOVES.fullmatch(message.moves) is None:
+            raise ValueError("not the moves of a game")
+        return Solved(game_id(message.game), message.moves, bytes.fromhex(message.scores))
     except (ValueError, TypeError) as error:
-        raise LinkError("this is not an analysis") from error
-    if not _MOVES.fullmatch(message.moves):
-        raise LinkError("these are not the moves of a game")
-    return Solved(game, message.moves, scores)
+        raise LinkError(f"this is not an analysis: {error}") from error
 
 
 async def _send_notices(messages: Messages, operator: Operator) -> None:

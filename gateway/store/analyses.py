@@ -65,21 +65,20 @@ def of(connection: Connection, ids: Iterable[GameId]) -> dict[GameId, Analysis]:
 class Backlog:
     """Finds the stored games that have no analysis, the newest first."""
 
-    def __init__(self) -> None:
+    def __init__(self, page: int = PAGE) -> None:
+        """Look at `page` games at most with each query."""
+        self._page = page
         self._newest = 0, ""
         """The number and the id of the newest game that was seen."""
         self._ranges = list[tuple[int, int]]()
         """The first and last numbers of games that were not looked at yet; the newest games are last."""
 
     def next(self, connection: Connection) -> GameRecord | None:
-        """Return the next game; None if all others were returned before, or have an analysis.
-
-        Looks at `PAGE` games at most for each query, so it takes long only where there are many analyses.
-        """
+        """Return the next game; None if all others were returned before, or have an analysis."""
         self._see_new_games(connection)
         while self._ranges:
             first, last = self._ranges.pop()
-            start = max(first, last + 1 - PAGE)
+            start = max(first, last + 1 - self._page)
             query = select(games.c.id, games.c.game).join(analyses, isouter=True)
             query = query.where(games.c.id.between(start, last), analyses.c.game.is_(None))
             found = connection.execute(query.order_by(games.c.id.desc()).limit(1)).first()

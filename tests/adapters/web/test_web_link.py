@@ -18,6 +18,7 @@ from adapters.web.link import (
     LONGEST,
     WRONG_TOKEN,
     Act,
+    Analysed,
     Answered,
     Ask,
     Begun,
@@ -53,7 +54,7 @@ from gateway.runtime.processes import frame
 from gateway.server.acts import NotDoneError, Notice, Parameters
 from gateway.server.metrics.requests import Requests
 from gateway.store import StoreError
-from gateway.store.records import Cleared
+from gateway.store.records import Cleared, Solved
 
 ORDERS = Orders("games.db", (1, 2), "sesame", "info", True)
 EACH = [ORDERS, Orders("postgresql://x", None, None, "info", False), Stop(2.5), Ask(1, "clear"), Withdraw(1)]
@@ -61,7 +62,7 @@ LIVE = [Watch(0), Watch(7), Begun(3), Complete()]
 ACTED = [Act(1, "kick", {"who": "\udcff"}), Done(1, "b", "{}"), Done(1), Notice("x", True, 1.5)]
 ANSWERS = [Condition(1, 2, True, {"node": "a"}, True), Removed(1, 2, 3), Failed(1, "no")]
 MANNERS = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT)
-COUNTED = [Reached("x", 2), Answered((["page", 200, [0, 1], 0.25],))]
+COUNTED = [Reached("x", 2), Answered((["page", 200, [0, 1], 0.25],)), Analysed("1", "33", "00ff")]
 
 
 def links() -> tuple[Messages, Messages]:
@@ -247,6 +248,21 @@ async def test_server_adds_up_the_requests_that_processes_answered() -> None:
             await trio.testing.wait_all_tasks_blocked()
             await there.aclose()
     assert service.requests.take() == total.take()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{}, {"game": "x"}, {"game": 1}, {"moves": "37"}, {"moves": "3" * 43}, {"moves": 3}, {"scores": "0"}],
+)
+async def test_server_stores_an_analysis_that_can_be_one(wrong: dict[str, str]) -> None:
+    found, (here, there) = list[Solved](), links()
+    service = WebProcess(ORDERS, (), Store(), Store().clear, World().hub, found.append)  # type: ignore[arg-type]
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(service.serve, here)
+        await there.send(Analysed(**{"game": "9k3fm-00002a", "moves": "33", "scores": "00ff"} | wrong))
+        await trio.testing.wait_all_tasks_blocked()
+        assert found == ([] if wrong else [Solved("9k3fm-00002a", "33", b"\0\xff")])
+        nursery.cancel_scope.cancel()
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from game_records import FOUR, drawn, game
 from web_world import Site, keep
 from worlds.server import PATIENCE
 
+from adapters.web.analysing import analyse_all
 from adapters.web.perfect import KEPT, LIMIT, WAITING, BusyError, Perfect, as_object
 from adapters.web.solver import Solver
 from gateway.game.evaluation import Scores
@@ -162,6 +163,39 @@ async def test_analysis_that_is_stored_is_the_answer_and_nothing_is_worked_out(s
         site.worth = ZeroDivisionError()
         assert (await client.get("/api/games/1/perfect")).json() == first
     assert [position[0] for position in first["positions"]] == [{"result": "draw", "at": None}] * 7
+
+
+async def test_games_are_analysed_in_the_background_the_newest_first(site: Site) -> None:
+    keep(site.database, [game()] * 3)
+    send, solved = trio.open_memory_channel[Solved](0)
+    work = Work()
+    site.show(perfect=Perfect(work, send.send))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(analyse_all, site.shown, 0.01)
+        assert [(await solved.receive()).game for _ in range(2)] == ["3", "2"]
+        keep(site.database, [game(moves="33", reason=Reason.LEFT)])
+        assert {(await solved.receive()).game for _ in range(2)} == {"1", "4"}
+        nursery.cancel_scope.cancel()
+    assert len(work.asked) == 7 + 2
+
+
+async def test_game_that_the_solver_fails_at_does_not_keep_the_others(
+    site: Site, autojump_clock: object
+) -> None:
+    keep(site.database, [game()] * 2)
+    send, solved = trio.open_memory_channel[Solved](0)
+    troubles = [OSError("no more processes")]
+
+    async def work(_: str) -> Scores:
+        if troubles:
+            raise troubles.pop()
+        return EVEN
+
+    site.show(perfect=Perfect(work, send.send))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(analyse_all, site.shown)
+        assert (await solved.receive()).game == "1"
+        nursery.cancel_scope.cancel()
 
 
 async def test_position_is_worked_out_in_another_process_which_ends_with_those_who_ask() -> None:

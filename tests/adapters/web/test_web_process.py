@@ -18,8 +18,11 @@ from worlds.server import PATIENCE, ROOT, Served, served
 
 from adapters.web.link import Orders, encode
 from conformance.lab.meters import children_of, has_proc
+from gateway.game.evaluation import Evaluation
 from gateway.runtime.processes import frame
-from gateway.store.database import open_to_write
+from gateway.store import analyses
+from gateway.store.analyses import Analysis
+from gateway.store.database import open_to_read, open_to_write
 
 pytestmark = pytest.mark.skipif(not has_proc(), reason="no /proc here")
 
@@ -128,6 +131,24 @@ def test_warnings_and_a_clear_are_lines_of_the_server_s_log_and_the_token_is_not
         [clear] = [line for line in said if "are cleared" in line]
         assert "all results are cleared: 2 games of 2 players" in clear
         assert TOKEN not in err + "".join(gateway.announced)
+
+
+def test_games_are_analysed_by_themselves_also_after_the_process_was_killed(tmp_path: Path) -> None:
+    pytest.importorskip("bitbully", reason="the solver of the extra 'perfect' is not installed")
+    with site(tmp_path, games=2) as gateway:
+        os.kill(web(gateway), signal.SIGKILL)
+        database, found = open_to_read(str(tmp_path / "games.db")), dict[str, Analysis]()
+        deadline = time.monotonic() + 4 * PATIENCE
+        while len(found) < 2 and time.monotonic() < deadline:
+            time.sleep(0.1)
+            with database.reading() as connection:
+                found = analyses.of(connection, ["1", "2"])
+        database.close()
+        status, err = gateway.stop()
+    assert [each.lost_by for each in found.values()] == [6, 6]  # by not closing the column
+    assert found["1"].turned[-1].better == [0]
+    assert found["1"].evaluations[-1] == Evaluation(0, 7)
+    assert (status, "solve" in err) == (0, False)
 
 
 def test_mistake_of_ours_in_the_process_is_a_line_of_the_log_and_ends_it() -> None:

@@ -19,7 +19,7 @@ from gateway.runtime.turns import Turns
 from gateway.store import StoreError
 from gateway.store.batcher import SHARED, Batch, Batcher, Bounds, Pace
 from gateway.store.formats.jsonl import from_object
-from gateway.store.records import Cleared, GameRecord, Refused, TakenUp, Written
+from gateway.store.records import Cleared, GameRecord, Refused, Solved, TakenUp, Written
 
 
 class Fake:
@@ -217,6 +217,19 @@ async def test_however_much_evidence_waits_a_game_is_in_the_next_batch(
             batcher.add(enclosure(number))
         put(batcher, 4)
     assert store.batches == [([4], [1]), ([], [2]), ([], [3])]
+
+
+async def test_analyses_are_stored_like_evidence_and_never_keep_a_game_waiting(
+    store: FakeStore, autojump_clock: MockClock
+) -> None:
+    async with batcher_to(store, pace=Pace(games=2, analyses=2, linger=0.25)) as batcher:
+        for number in (1, 2, 3):
+            batcher.analyse(Solved(str(number), "", b""))
+        put(batcher, 4, 5, 6)
+        await stored(batcher.open, "6")
+        assert (store.batches, store.analysed) == ([([4, 5], []), ([6], [])], [[], [1, 2]])
+    assert store.analysed == [[], [1, 2], [3]]
+    batcher.analyse(Solved("7", "", b""))  # closed: it can be found again
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,113 @@
+"""Side lines of games that are over, and that they are of no use in a game that is on."""
+
+import pytest
+from game_records import FOUR, game
+from hypothesis import given
+from hypothesis import strategies as st
+from web_world import Site, keep
+
+from adapters.web.query import BadRequestError
+from adapters.web.side_lines import is_near, line_of
+from gateway.game.board import COLUMNS, Board
+from gateway.game.fact_encoding import encode_fact
+from gateway.game.facts import GameStarted, Standing
+
+STARTED = GameStarted("9k3fm-00002a", (1, 2), ("ann", "bob"), ("nac4", "arena"), None, 1, None)
+DRAWS = [{"result": "draw", "at": None}] * 7
+LINE = "/api/games/1/line?after=2&columns="
+
+
+def board(moves: str) -> Board:
+    """Return the board after these moves."""
+    made = Board()
+    for digit in moves:
+        made = made.drop(int(digit))
+    return made
+
+
+def test_line_leaves_the_game_after_so_many_moves() -> None:
+    found = line_of(FOUR, {"after": "2", "columns": "334"})
+    assert [each.moves for each in found] == [(0, 1, 3), (0, 1, 3, 3), (0, 1, 3, 3, 4)]
+    assert line_of(FOUR, {"after": "6", "columns": "0"})[-1].winner == 0
+
+
+@pytest.mark.parametrize(
+    ("after", "columns", "why"),
+    [
+        ("", "3", "after is not a whole number from 0 to 7"),
+        ("8", "3", "after is not"),
+        ("-1", "3", "after is not"),
+        ("\N{ARABIC-INDIC DIGIT ONE}", "3", "after is not"),
+        ("1", "", "columns is missing"),
+        ("1", "7", "column '7' cannot be played at move 2"),
+        ("1", "\N{ARABIC-INDIC DIGIT ONE}", "cannot be played at move 2"),
+        ("6", "1111", "column '1' cannot be played at move 10"),
+        ("6", "03", "the game is over at move 8"),
+        ("7", "3", "the game is over at move 8"),
+    ],
+)
+def test_line_that_cannot_be_played_is_refused(after: str, columns: str, why: str) -> None:
+    with pytest.raises(BadRequestError, match=why):
+        line_of(FOUR, {"after": after, "columns": columns})
+
+
+@pytest.mark.parametrize(
+    ("asked", "on", "expected"),
+    [
+        ("3", "3", True),
+        ("3344", "334", True),
+        ("3443", "3", True),
+        ("34435", "3", False),  # four moves ahead
+        ("33", "3344", False),  # the game has gone on
+        ("4332", "2334", True),  # the same discs, made in another order and mirrored
+        ("0011", "6655", True),
+        ("0011", "665", True),
+        ("01", "10", False),  # the other side's discs
+        ("334", "335", False),
+        ("3", "", False),  # a game without a move is near everything
+    ],
+)
+def test_line_is_near_a_game_that_may_reach_it_soon(asked: str, on: str, *, expected: bool) -> None:
+    assert is_near([board(asked)], [on]) == expected
+
+
+@given(st.lists(st.integers(0, 6), max_size=6), st.lists(st.integers(0, 6), max_size=3))
+def test_whoever_plays_on_is_near_where_it_comes_to_also_in_the_mirror(
+    moves: list[int], more: list[int]
+) -> None:
+    one, mirrored = "".join(map(str, moves)), "".join(str(COLUMNS - 1 - each) for each in moves)
+    further = board(one + "".join(map(str, more))) if len(moves) + len(more) < 7 else board(one)
+    assert is_near([further], [one]) == is_near([further], [mirrored]) == bool(moves)
+
+
+async def test_worth_of_a_side_line_is_that_of_each_of_its_positions(site: Site) -> None:
+    keep(site.database, [game()])
+    async with site.client() as client:
+        answer = await client.get(f"{LINE}34")
+        over = await client.get("/api/games/1/line?after=6&columns=0")
+        absent = await client.get("/api/games/2/line?after=6&columns=0")
+    assert (answer.status_code, answer.json()) == (200, {"positions": [DRAWS, DRAWS]})
+    assert over.json() == {"positions": [[None] * 7]}
+    assert absent.status_code == 404
+    assert site.analysed == []
+
+
+@pytest.mark.parametrize(("columns", "status"), [("3", 200), ("33", 409), ("33455", 409), ("4453", 200)])
+async def test_side_line_near_a_game_that_is_on_is_not_worked_out(
+    site: Site, columns: str, status: int
+) -> None:
+    keep(site.database, [game()])
+    site.on = [encode_fact((STARTED, Standing((0, 1, 3, 3), (0.0, 0.0), None, 0.0)))]
+    async with site.client() as client:
+        answer = await client.get(f"{LINE}{columns}")
+    assert answer.status_code == status
+    assert ("near this position" in answer.text) == (status == 409)
+
+
+async def test_without_knowing_the_games_that_are_on_no_side_line_is_worked_out(
+    site: Site, autojump_clock: object
+) -> None:
+    keep(site.database, [game()])
+    site.is_silent = True
+    async with site.client() as client:
+        assert (await client.get(f"{LINE}3")).status_code == 503
