@@ -50,6 +50,12 @@ def rated(first: Rating, second: Rating, result: int) -> tuple[Rating, Rating]:
     return ratings[0], ratings[1]
 
 
+def chance(first: Rating, second: Rating) -> float:
+    """Return the probability that `first` beats `second`, by the model of `rated`."""
+    c = sqrt(first.deviation**2 + second.deviation**2 + 2 * _BETA**2)
+    return 1 / (1 + exp((second.mean - first.mean) / c))
+
+
 class Ratings(NamedTuple):
     """Both players' ratings after a game, as they are stored with the game; None if they are unknown."""
 

@@ -1,4 +1,4 @@
-"""The view of one game: its moves by keys, the line that lost it, and a game that is still on."""
+"""The view of one game: its moves, perfect play, another column, the address, and a game that is still on."""
 
 import importlib.util
 import json
@@ -58,6 +58,41 @@ def test_keys_go_through_the_moves(page: "Page") -> None:
     expect(page.get_by_role("status")).to_contain_text(f"move {MADE - 1}")
 
 
+def test_shown_move_is_in_the_address_and_kept_on_reload(page: "Page") -> None:
+    address = page.url
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url(f"{address}#1")
+    page.reload()
+    expect(discs(page)).to_have_count(1)
+    page.evaluate("location.hash = '#5'")
+    expect(discs(page)).to_have_count(5)
+    for wrong in ("#99", "#x", "#-1"):
+        page.evaluate(f"location.hash = '{wrong}'")
+        expect(discs(page)).to_have_count(5)
+
+
+def test_game_is_played_through_until_somebody_takes_over(page: "Page") -> None:
+    page.keyboard.press("Space")
+    expect(page.get_by_role("button", name="Pause")).to_have_attribute("aria-pressed", "true")
+    expect(discs(page)).to_have_count(2)
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("button", name="Play it through")).to_be_visible()
+    expect(discs(page)).to_have_count(1)
+
+
+def test_another_column_is_tried_and_left_again(page: "Page") -> None:
+    page.keyboard.press("End")
+    page.keyboard.press("2")
+    expect(discs(page)).to_have_count(MADE + 1)
+    expect(page.locator(".trying")).to_contain_text(f"You try: move {MADE + 1}, column 2")
+    page.locator("#board svg").click(position={"x": 20, "y": 60})
+    expect(page.locator(".trying")).to_contain_text(f"You try: move {MADE + 2}, column 0")
+    page.get_by_role("button", name="Back to the game").click()
+    expect(discs(page)).to_have_count(MADE)
+    expect(page.locator(".trying")).to_be_hidden()
+
+
 @pytest.mark.usefixtures("long")
 def test_line_that_is_chosen_shows_the_position_behind_it(page: "Page") -> None:
     page.locator("tr[data-move='5']").click()
@@ -113,18 +148,32 @@ def test_game_is_followed_again_when_the_server_that_holds_it_returns(
             ),
         )
         page.goto(f"/game/{game['game']}")
-        expect(page.locator(".where")).to_have_text("move 0 of 0")
+        expect(page.locator(".where")).to_have_text("Move 0 of 0.")
         games.clear()
         expect(page.locator(".why")).to_have_text("The game is not on any more. Looking for its result.")
         games.append({**game, "moves": "3"})
-        expect(page.locator(".why")).to_have_text("The game is on.")
+        expect(page.locator(".why")).to_contain_text("to move.")
         expect(discs(page)).to_have_count(1)
 
 
-@pytest.mark.usefixtures("long")
-def test_perfect_play_is_shown_or_said_how_to_get(windows: Windows, page: "Page") -> None:
-    solver = importlib.util.find_spec("bitbully")
-    if solver is None:
-        windows.expect("status of 501")
-    page.keyboard.press("s")
-    expect(page.locator(".perfect")).to_contain_text("win" if solver else "pip install bitbully")
+@pytest.mark.skipif(importlib.util.find_spec("bitbully") is None, reason="there is no solver here")
+def test_perfect_play_is_shown_by_itself_with_the_moves_that_turned_the_game(page: "Page") -> None:
+    expect(page.locator(".better")).to_have_text(
+        "It was winning: with perfect play at move 40, by column 2 or 5."
+    )
+    expect(page.get_by_role("button", name="column 2: win at move 42")).to_be_visible()
+    page.get_by_role("link", name="The game turned at move 9").click()
+    expect(discs(page)).to_have_count(9)
+    expect(page.locator(".turning")).to_have_text("alice let dropout win.")
+    page.keyboard.press("End")
+    page.get_by_role("button", name="column 2: win at move 42").click()
+    expect(page.locator(".strip .tried")).to_have_count(1)
+    expect(page.get_by_role("button", name="column 2: lose at move")).to_be_visible()
+
+
+def test_game_without_javascript_has_its_final_board_and_its_moves(gateway: Served, windows: Windows) -> None:
+    page = opened(windows, java_script_enabled=False)
+    expect(page.locator("#board svg")).to_be_visible()
+    expect(page.get_by_role("region", name="List of moves")).to_contain_text("3")
+    expect(page.get_by_role("region", name="Messages of both players")).to_contain_text("PUT 3")
+    expect(page.get_by_role("button", name="Play it through")).to_be_hidden()

@@ -20,7 +20,7 @@ test("a win is said in the winner's own moves", () => {
 
 test("a win takes the more room the sooner it comes", () => {
   assert.equal(extent({ winner: null, at: null }, 3), 0);
-  assert.equal(extent({ winner: 0, at: 42 }, 0), 0.1);
-  assert.equal(extent({ winner: 1, at: 36 }, 15), 0.5);
+  assert.equal(extent({ winner: 0, at: 42 }, 0), 0.25);
+  assert.equal(extent({ winner: 1, at: 36 }, 8), 0.5);
   assert.equal(extent({ winner: 0, at: 7 }, 7), 1);
 });

@@ -76,6 +76,8 @@ class Channel:
         self.viewers = 0
         self.left = 0.0
         """When the last viewer left."""
+        self._told = 0
+        """The number of viewers that was sent last."""
         self.number = 0
         """The number of the latest event."""
         self.places: dict[GameId, int] = {}
@@ -149,6 +151,12 @@ class Channel:
         if now > self._snapshot[1] + FRESH:
             self._snapshot = _NONE
 
+    def tell_watchers(self) -> None:
+        """Send how many watch a single game, if their number has changed."""
+        if self.viewers != self._told and self._watchers():
+            self._told = self.viewers
+            self.put(event("watching", self._watchers()))
+
     # Answers to viewers.
 
     def number_in(self, event_id: str) -> int | None:
@@ -172,7 +180,7 @@ class Channel:
         if number != self.number or not made <= now <= made + FRESH:
             data = b"retry: %d\nid: %s-%d\n%s" % (
                 *(RETRY, self._name.encode(), self.number),
-                event("snapshot", self.state(now)),
+                event("snapshot", {**self.state(now), **self._watchers()}),
             )
             self._snapshot = self.number, now, data
         return data
@@ -181,12 +189,17 @@ class Channel:
         """Return the games of this channel, and the counts."""
         known = {**self._state.over, **self._state.games}
         places = sorted(self.places.items(), key=lambda item: item[1])
-        games = [known[game].shown(place, now) for game, place in places]
+        timed = self._wanted.game is not None
+        games = [known[game].shown(place, now, timed=timed) for game, place in places]
         return {**self._state.counts(now), "games": games}
+
+    def _watchers(self) -> Json:
+        """Return the number of viewers, if they have chosen a single game."""
+        return {} if self._wanted.game is None else {"watching": self.viewers}
 
     def _carry(self, game: Game, place: int, now: float) -> None:
         self.places[game.id] = place
-        self.put(event("started", game.shown(place, now)))
+        self.put(event("started", game.shown(place, now, timed=self._wanted.game is not None)))
 
     def _take_places(self, state: State) -> None:
         """Assign places to the games of a state, by `precedence`."""

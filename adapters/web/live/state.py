@@ -72,6 +72,8 @@ class Game:
     here."""
     thought: tuple[float, float] = (0.0, 0.0)
     """The seconds that each side has thought for its moves."""
+    used: list[float | None] = field(default_factory=list)
+    """The seconds that each move took; None for the moves made before this process heard of the game."""
     ratings: list[Json | None] = field(default_factory=lambda: [None, None])
     """The rank and the rating of each side's player, as sent to viewers; None if they are not known."""
     winner: Side | None = None
@@ -84,10 +86,10 @@ class Game:
         """The sum of both players' sure ratings. A rating that is not known counts 0, as a new player's."""
         return sum(float(each["sure"]) for each in self.ratings if each is not None)
 
-    def shown(self, place: int, now: float) -> Json:
-        """Return the game as it is sent to viewers."""
+    def shown(self, place: int, now: float, *, timed: bool = False) -> Json:
+        """Return the game as it is sent to viewers; `timed` adds the time of each move."""
         is_on, started = self.reason is None, self.started
-        return {
+        shown = {
             "game": started.game,
             "place": place,
             "players": [
@@ -109,6 +111,9 @@ class Game:
             "winner": self.winner,
             "reason": self.reason,
         }
+        if timed:
+            shown["used"] = [None if each is None else round(each, 3) for each in self.used]
+        return shown
 
     def absences(self, now: float) -> Sequence[Json | None]:
         """Return the absence of each side's player as it is sent to viewers; None if it is here."""
@@ -122,6 +127,7 @@ class Game:
     def move(self, move: MoveMade, now: float) -> None:
         """Apply a move."""
         self.moves += str(move.column)
+        self.used.append(move.used)
         self.asked = now
         one, other = self.thought
         self.thought = (one, other + move.used) if move.side else (one + move.used, other)
@@ -283,8 +289,9 @@ class State:
         left = None if standing.left is None else (round(one, 3), round(other, 3))
         away = [None if each is None else (now - each.seconds, each.grace) for each in standing.away]
         ratings = [*map(self._ratings.get, started.names)]
+        used: list[float | None] = [None] * len(moves)
         game = self.games[started.game] = Game(
             *(started.game, started, moves, left, now - standing.thinking, away),
-            *(standing.thought, ratings),
+            *(standing.thought, used, ratings),
         )
         return game

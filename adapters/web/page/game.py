@@ -6,8 +6,8 @@ redirected to it.
 """
 
 import time
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -18,25 +18,50 @@ from starlette.routing import Route
 
 from adapters.web.live.channel import Wanted
 from adapters.web.live.state import Json
+from adapters.web.page import charts
 from adapters.web.page.rendering import HEADERS, Renderer, reads_html
-from adapters.web.page.sentences import Part, Text, badge, headline, unkept, why
+from adapters.web.page.sentences import (
+    Part,
+    Text,
+    badge,
+    by_rating,
+    counted,
+    headline,
+    ordinal,
+    plain,
+    result_for,
+    signed,
+    unkept,
+    why,
+)
 from adapters.web.page.timeline import timeline
 from adapters.web.query import BadRequestError, game_named
 from adapters.web.site import Site
+from gateway.engines import EngineUnavailable
+from gateway.engines.perfect import require
+from gateway.game.board import Side
 from gateway.game.events import Reason
 from gateway.game.ids import GameId
 from gateway.game.results import WITHOUT_RESULT
-from gateway.game.text import printable
-from gateway.store import NotKeptError, games, tournaments
+from gateway.game.text import printable, visible
+from gateway.store import NotKeptError, games, statistics, tournaments
 from gateway.store.database import Reading
 from gateway.store.evidence import NEW, Exchange, Turn
 from gateway.store.formats import FORMATS
 from gateway.store.games import Filter, NoGameError, Page
 from gateway.store.presentation import outcome, refusal
 from gateway.store.records import WORDS, GameRecord
+from gateway.store.statistics import Score
 from gateway.store.tournaments import NoTournamentError
 from gateway.tournament.log import Awarded, Voided
 
+LAST = 5
+"""The latest games of the two players that the view of a live game lists."""
+ROUNDS = 7
+"""The most rounds of a series that a view lists, those nearest to the game."""
+_UNKNOWN: dict[str, Any] = dict.fromkeys(("series", "score", "opposite", "chance", "scale"))
+_UNKNOWN |= {"places": ("", ""), "ratings": (), "last": (), "outcome": (), "meetings": 0}
+"""The template's values for a live game whose players are not known, since no results are kept."""
 _TYPES = {"csv": "text/csv", "jsonl": "application/x-ndjson", "pgn": "application/vnd.chess-pgn"}
 
 
@@ -44,6 +69,41 @@ def routes(site: Site, renderer: Renderer) -> list[Route]:
     """Return the routes of the view."""
     view = _View(site, renderer)
     return [Route("/game/{game}.{form}", view.download), Route("/game/{game}", view.page)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Series:
+    """A series of games, as seen from the first mover of its first game."""
+
+    number: int
+    names: tuple[str, str]
+    scores: tuple[Score, Score]
+    rounds: Sequence[GameRecord]
+    """The rounds that are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Move:
+    """An entry of the list of moves: a move, or the illegal or missing one that lost the game."""
+
+    number: int
+    column: str
+    used: int | None
+    """The milliseconds that it took; None if unknown."""
+    is_bad: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Meeting:
+    """An earlier game of two players, as seen from the one on `side`."""
+
+    record: GameRecord
+    side: Side
+
+    @property
+    def badge(self) -> str:
+        """The word on the player's badge; empty for a game without a result."""
+        return badge(self.record, self.side)
 
 
 class _View:
@@ -85,12 +145,17 @@ class _View:
         try:
             with self._site.reading() as connection:
                 record, both = games.one(connection, game), games.evidence_of(connection, game)
+                between = Filter(player=record.players[0].name, opponent=record.players[1].name)
+                around: dict[str, Any] = {
+                    "neighbours": games.neighbours(connection, game),
+                    "series": _series(games.series_of(connection, record), record),
+                    "meetings": games.count(connection, between),
+                }
         except (NoGameError, NotKeptError):
             return None
-        context = _shown(record, both, self._renderer.dialect) | {
-            "ruling": _ruling(self._site.reading, record)
-        }
-        return self._renderer.page(request, "game.html", tab="live", **context)
+        around["ruling"] = _ruling(self._site.reading, record)
+        context = _shown(record, both, self._renderer.dialect)
+        return self._renderer.page(request, "game.html", tab="games", **context, **around)
 
     async def _on(self, request: Request, game: GameId) -> Response | None:
         """Show a live game, or one that has ended but is not stored yet."""
@@ -98,16 +163,49 @@ class _View:
             return None
         state = await self._site.live.state(Wanted(game=game, most=1))
         for found in state["games"]:
-            shown = _live(found, is_kept=self._site.database is not None)
-            return self._renderer.page(request, "game.html", tab="live", **shown)
+            is_kept = self._site.database is not None
+            known = await self._site.do(partial(self._known, found)) if is_kept else _UNKNOWN
+            shown = {**_live(found, is_kept=is_kept, evaluates=self._site.evaluates), **known}
+            return self._renderer.page(request, "game_on.html", tab="live", **shown)
         return None
+
+    def _known(self, found: Json) -> dict[str, Any]:
+        """Return what the database has about the players of a live game."""
+        names = [player["name"] for player in found["players"]]
+        with self._site.reading() as connection:
+            between = Filter(player=names[0], opponent=names[1])
+            last, meetings = (
+                games.page(connection, between, Page(limit=LAST)),
+                games.count(connection, between),
+            )
+            scores = statistics.scores(connection, statistics.EVERYTHING, names[:1], names[1:])
+            places = statistics.places(connection, names)
+            is_next = bool(last) and (last[0].table, last[0].round) == (found["table"], found["round"] - 1)
+            series = _series(games.series_of(connection, last[0]), last[0]) if is_next else None
+        score = scores.get((names[0], names[1]), Score(0, 0, 0))
+        ratings = [(side, places[name][1]) for side, name in enumerate(names) if name in places]
+        about = [places.get(name) for name in names]
+        return {
+            "series": series,
+            "meetings": meetings,
+            "places": [each and f"{ordinal(each[0])}, sure {signed(each[1].sure)}" for each in about],
+            "score": score,
+            "opposite": Score(score.games, score.lost, score.drawn),
+            "outcome": charts.outcome(score, 254) if score.games else [],
+            "ratings": ratings,
+            "scale": charts.rating_scale([rating for _, rating in ratings]),
+            "chance": by_rating(names, *(rating for _, rating in ratings)) if len(ratings) > 1 else (),
+            "last": [_Meeting(record, 0 if record.players[0].name == names[0] else 1) for record in last],
+        }
 
     def _missing(self, request: Request, game: GameId) -> Response:
         if not reads_html(request):
             raise HTTPException(404, f"there is no game {game}")
         with self._site.reading() as connection:
             newest = games.page(connection, Filter(), Page(limit=1))
-        text = f"The newest is game {newest[0].game}" if newest else "No game has been stored yet"
+        text: Text = ("No game has been stored yet.",)
+        if newest:
+            text = ("The newest is game ", Part("game", newest[0].game), ".")
         return self._renderer.page(request, "error.html", 404, title=f"There is no game {game}", text=text)
 
 
@@ -144,22 +242,36 @@ def _ruling(reading: Reading, record: GameRecord) -> Text:
     return ()
 
 
-def _live(found: Json, *, is_kept: bool) -> dict[str, Any]:
+def _series(games: Sequence[GameRecord], record: GameRecord) -> _Series | None:
+    """Return the series of a stored game; None if the game is alone in it."""
+    if len(games) < 2:
+        return None
+    names = games[0].players[0].name, games[0].players[1].name
+    results = [result_for(each, 0 if each.players[0].name == names[0] else 1) for each in games]
+    won, drawn, lost = (results.count(result) for result in ("won", "drawn", "lost"))
+    total = won + drawn + lost
+    start = max(0, min(games.index(record) - ROUNDS // 2, len(games) - ROUNDS))
+    scores = Score(total, won, drawn), Score(total, lost, drawn)
+    return _Series(record.series, names, scores, games[start : start + ROUNDS])
+
+
+def _live(found: Json, *, is_kept: bool, evaluates: bool) -> dict[str, Any]:
     """Return the template's values for a live game. `found` is as in the live stream.
 
-    `is_kept` is whether its result will be stored.
+    `is_kept` is whether its result will be stored, and `evaluates` whether viewers may know who is winning.
     """
     names = [player["name"] for player in found["players"]]
     return {
         "is_on": True,
         "game": found,
         "headline": headline([*map(printable, names)], None),
-        "badges": ["", ""],
+        "description": f"On now, round {found['round']}, after {counted(len(found['moves']), 'move')}.",
         "is_kept": is_kept,
+        "solves": evaluates,
         "data": {
             "names": names,
             "moves": found["moves"],
-            "turns": [asdict(Turn()) for _ in found["moves"]],  # unknown
+            "turns": [asdict(Turn()) for _ in found["moves"]],  # the stream has the times that are known
             "attempt": None,
             "reason": None,
             "game": found["game"],
@@ -180,20 +292,32 @@ def _shown(
     names = [player.name for player in record.players]
     is_new = 1000 * time.time() - record.ended < NEW
     attempt = lines.attempt
+    reasons = why(record, lines, refused, dialect)
+    title = headline([*map(printable, names)], end)
+    moves = [
+        _Move(number, column, turn.used)
+        for number, (column, turn) in enumerate(zip(record.moves, lines.turns, strict=True), 1)
+    ]
+    if attempt is not None:
+        moves.append(_Move(len(moves) + 1, attempt.column, attempt.used, is_bad=True))
     return {
         "is_on": False,
         "game": record,
         "outcome": end,
-        "headline": headline([*map(printable, names)], end),
-        "why": why(record, lines, refused, dialect),
+        "headline": title,
+        "description": visible(f"{title}, {counted(len(record.moves), 'move')}. {plain(reasons)}"),
+        "why": reasons,
         "badges": [badge(record, 0), badge(record, 1)],
         "lines": lines,
-        "is_line_refused": refused or (attempt and record.reason is Reason.ILLEGAL),
-        "is_refused": refused or (attempt and attempt.text),
+        "moves": moves,
+        "is_line_refused": any(row.refused for row in lines.rows)
+        and bool(refused or (attempt and record.reason in (Reason.ILLEGAL, Reason.TIME))),
         "kept": [exchange is not None for exchange in both],
         "unkept": unkept(record, is_new=is_new),
         "is_new": is_new,
         "formats": FORMATS,
+        "position": record.position,
+        "solves": _solves(),
         "data": {
             "game": record.game,
             "names": names,
@@ -205,3 +329,11 @@ def _shown(
             "reason": WORDS[record.reason],
         },
     }
+
+
+def _solves() -> bool:
+    try:
+        require()
+    except EngineUnavailable:
+        return False
+    return True

@@ -16,6 +16,7 @@ from gateway.game.events import Reason
 from gateway.store.presentation import Outcome, Refusal
 from gateway.store.records import FAULTS, WORDS, GameRecord, moment
 from gateway.store.statistics import Score
+from gateway.store.totals import Rating, chance
 
 REASON_TEXTS = {
     "four": "four in a row",
@@ -223,6 +224,17 @@ def unkept(record: GameRecord, *, is_new: bool) -> str:
     if is_new:
         return "It is stored a moment after the result."
     return "The server keeps it for as long as its option --keep-wire says, 30 days by default."
+
+
+def by_rating(names: Sequence[str], first: Rating, second: Rating) -> Text:
+    """Return a sentence on how often the stronger of two players wins, by their ratings."""
+    share = chance(first, second)
+    tenths = round(10 * max(share, 1 - share))
+    if tenths == 5:
+        return ("By rating each of them wins 5 of 10.",)
+    stronger = Part("name", names[0 if share > 0.5 else 1])
+    often = f"{tenths} of 10" if tenths < 10 else "more than 9 of 10"
+    return ("By rating ", stronger, f" wins {often}.")
 
 
 # A player.

@@ -53,7 +53,7 @@ class Row:
     after: int
     """The number of moves made so far, including this row."""
     pause: int = 0
-    """Milliseconds without a text before this row, if they are more than `PAUSE` and did not lose the game."""
+    """Milliseconds without a text before this row, if more than `PAUSE`, except those that lost the game."""
 
     @property
     def cells(self) -> tuple[Cell, ...]:

@@ -9,14 +9,14 @@ import { COLUMNS, ROWS } from "./rules.js";
  */
 
 /**
- * Return how much of its room the evaluation of a position after `moves` moves takes, 0 to 1: the sooner the win, the
- * more; a draw nothing.
+ * Return how much of its room the evaluation of a position after `moves` moves takes: a draw nothing, a win from a
+ * quarter to all of it, the more the sooner it comes.
  * @param {NonNullable<Evaluation>} evaluation
  * @param {number} moves
  */
 export function extent({ winner, at }, moves) {
   if (winner === null) return 0;
-  return Math.max(0.1, 1 - ((at ?? COLUMNS * ROWS) - moves) / (COLUMNS * ROWS));
+  return 1 - (0.75 * ((at ?? COLUMNS * ROWS) - moves)) / (COLUMNS * ROWS);
 }
 
 /**

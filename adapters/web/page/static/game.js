@@ -1,14 +1,14 @@
-// The view of one game: shows one position on the board, and marks it in the moves, the slider and the messages.
-import { Board } from "./board.js";
+// The view of one game: shows a position on the board, and marks it in the moves, the dock, the messages and the address.
+import { Board, make } from "./board.js";
 import "./copy.js";
-import { find, findAll, isShortcut } from "./dom.js";
+import { create, fill, find, findAll, isShortcut } from "./dom.js";
 import { inWords } from "./games.js";
 import { Moves } from "./moves.js";
-import { askPerfect } from "./perfect.js";
-import { notation } from "./rules.js";
+import { Perfect, roomOf, turningWords, verdict } from "./perfect.js";
+import { COLUMNS, ending, notation, ROWS } from "./rules.js";
 import { announce } from "./status.js";
 import { showTimes } from "./times.js";
-import { watch } from "./watch.js";
+import { Watch } from "./watch.js";
 
 /**
  * The game that the page shows. Times are milliseconds.
@@ -17,7 +17,7 @@ import { watch } from "./watch.js";
  * @property {[string, string]} names
  * @property {string} moves the columns, each a digit
  * @property {import("./times.js").Turn[]} turns
- * @property {{ column: string, used: number | null } | null} attempt the illegal move that ended the game
+ * @property {{ column: string, used: number | null } | null} attempt the illegal or missing move that lost the game
  * @property {[number, number]} [thought]
  * @property {import("./rules.js").Side | null} [winner]
  * @property {string | null} [reason] null while the game is on
@@ -25,62 +25,159 @@ import { watch } from "./watch.js";
  * @property {boolean} [is_kept] whether it will be stored
  */
 
-const TICK = 100;
+const PACE = 800; // milliseconds for which a position is shown when the game is played through
+const SETTLED = 250; // milliseconds after which a position is put into the address: browsers limit such changes
 const EARLY = 1_500; // milliseconds after which the messages of a game are stored, too
 
 const article = find("article.game");
 /** @type {ShownGame} */
 const game = JSON.parse(article.dataset.game ?? "");
+const isOn = game.stream !== undefined;
 const slider = find(".track input", article, HTMLInputElement);
-const position = find(".position code", article);
-const where = find(".where", article);
+const play = find(".play", article);
 /** @type {HTMLElement | null} */
 const scroll = article.querySelector(".exchange .scroll");
-/** @type {HTMLTableRowElement[]} */
-const rows = findAll(".lines tbody tr", article);
-const refused = rows.findLast((row) => row.classList.contains("refused"));
 const toRefused = article.querySelector("a[href='#refused']");
 
 const board = new Board(find("#board"), { numbered: true });
-const list = new Moves(article, game, show);
-const perfect = askPerfect(article, game);
-article.addEventListener("turned", (event) => list.turn(/** @type {CustomEvent<number[]>} */ (event).detail));
-let shown = 0;
-/** @type {import("./games.js").LiveGame | null} */
-let live = null;
+const ghost = make("g", { class: "ghost" });
+board.svg.append(ghost);
+/** @type {Watch | undefined} Follows the game while it is on. */
+let watch;
+const list = new Moves(article, game, (number) => show(number));
+const perfect = new Perfect(article, game, showSolution, drop);
+/** The moves of the game that are shown, and the columns of a side line after them. */
+let shown = game.moves.length;
+let tried = "";
+/** @type {HTMLTableRowElement | undefined} The line of the exchange that is marked. */
+let marked;
+/** @type {ReturnType<typeof setInterval> | undefined} */
+let playing;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let settling;
+/** The address that is yet to be put into the bar. */
+let settled = "";
+
+/** Return the lines of the exchange. */
+function rows() {
+  return /** @type {HTMLTableRowElement[]} */ (findAll(".lines tr[data-after]", article));
+}
 
 /**
  * Show the position after `number` moves. This scrolls the lists, but not the page.
  * @param {number} number
- * @param {{ row?: HTMLTableRowElement, quiet?: boolean }} [options] the line to mark; whether to skip the announcement
+ * @param {{ row?: HTMLTableRowElement, quiet?: boolean }} [options] the line to mark; whether to leave the address as it
+ *   is, and to skip the announcement
  */
-function show(number, { row = rowOf(number), quiet = false } = {}) {
+function show(number, { row, quiet = false } = {}) {
+  shown = Math.max(0, Math.min(number, game.moves.length));
+  tried = "";
+  marked = row ?? rows().find((each) => Number(each.dataset.move ?? 0) === shown);
+  const words = render();
+  if (marked) reveal(marked);
+  if (quiet) return;
+  announce(words);
+  settle();
+}
+
+/** Draw what is shown, and return it in words. */
+function render() {
   const last = game.moves.length;
-  shown = Math.max(0, Math.min(number, last));
-  const moves = game.moves.slice(0, shown);
-  const toMove = shown === last && game.reason ? null : shown % 2 ? 1 : 0;
-  const words = inWords({ moves, to_move: toMove, winner: null, reason: null }, game.names);
+  const moves = game.moves.slice(0, shown) + tried;
+  const isOver = tried ? ending(moves) !== null : shown === last && !isOn;
+  const words = inWords(
+    { moves, to_move: isOver ? null : moves.length % 2 ? 1 : 0, winner: null, reason: null },
+    game.names,
+  );
   board.show(moves, words);
+  ghost.replaceChildren();
   slider.max = String(last);
   slider.value = String(shown);
   slider.setAttribute("aria-valuetext", `move ${shown} of ${last}`);
-  where.textContent = `move ${shown} of ${last}`;
-  position.textContent = notation(moves);
-  list.mark(shown);
-  showTimes(article, game, shown, live);
-  perfect.show(shown);
-  for (const each of rows) each.classList.toggle("current", each === row);
-  if (row) reveal(row);
-  if (!quiet) announce(words);
+  find(".where", article).textContent = `Move ${shown} of ${last}.`;
+  const position = article.querySelector(".position code");
+  if (position) position.textContent = notation(moves);
+  for (const each of rows()) each.classList.toggle("current", each === marked);
+  list.show(shown, perfect.evaluationsOf(shown, tried));
+  showTimes(article, game, shown, watch?.live ?? null);
+  watch?.showEvaluation(shown);
+  showTurning();
+  if (!isOn) showTrial();
+  perfect.show(shown, tried);
+  return words;
 }
 
-/** @param {number} number */
-function rowOf(number) {
-  return rows.find((row) => Number(row.dataset.move ?? 0) === number);
+/** Say whether the shown move turned the game. */
+function showTurning() {
+  const turning = tried ? undefined : list.turned.find(({ move }) => move === shown);
+  const mover = { name: game.names[(shown + 1) % 2] };
+  const words = turning ? [mover, " ", ...turningWords(turning, game.names), "."] : [];
+  fill(find(".turning", article), ...words);
+}
+
+/** Show in the head which column the viewer tries. */
+function showTrial() {
+  const trying = find(".trying", article);
+  find(".why", article).hidden = tried !== "";
+  trying.hidden = tried === "";
+  if (!tried) return;
+  const back = create("button", { type: "button", className: "ask", textContent: "Back to the game" });
+  back.addEventListener("click", () => show(shown));
+  const what = `move ${shown + tried.length}, column ${tried.at(-1)}`;
+  trying.replaceChildren(
+    "You try: ",
+    create("b", { textContent: what }),
+    ". Nothing of it is stored. ",
+    back,
+  );
+}
+
+/** Show what perfect play says of the whole game. */
+function showSolution() {
+  const { solution } = perfect;
+  if (solution) {
+    const [lead, rest] = verdict(game, solution);
+    find(".better", article).replaceChildren(create("strong", { textContent: lead }), rest);
+    list.know(perfect.evaluations, solution.turned);
+  }
+  render();
 }
 
 /**
- * Scroll the lines until this one is visible.
+ * Drop a disc into a column in a side line of a game that is over.
+ * @param {number} column
+ */
+function drop(column) {
+  const moves = game.moves.slice(0, shown) + tried;
+  if (isOn || ending(moves)) return;
+  stop();
+  if (!roomOf(moves)[column]) return announce(`Column ${column} is full`);
+  tried += column;
+  announce(`You try: ${render()}`);
+}
+
+/** Take back the last disc of the side line, or the last move. */
+function back() {
+  if (tried.length < 2) return show(shown - (tried ? 0 : 1));
+  tried = tried.slice(0, -1);
+  announce(render());
+}
+
+/**
+ * Show where a disc would land in the column that the mouse points at.
+ * @param {PointerEvent} event
+ */
+function point(event) {
+  const moves = game.moves.slice(0, shown) + tried;
+  const column = board.columnAt(event.clientX);
+  const room = roomOf(moves)[column];
+  ghost.replaceChildren();
+  if (event.pointerType !== "mouse" || ending(moves) || !room) return;
+  const up = 57 - 10 * (ROWS - room);
+  ghost.append(make("circle", { class: "landing", cx: 7 + 10 * column, cy: up, r: 3.6 }));
+}
+
+/** Scroll the lines of the exchange until one is visible.
  * @param {HTMLTableRowElement} row
  */
 function reveal(row) {
@@ -93,15 +190,70 @@ function reveal(row) {
 }
 
 function showRefused() {
-  if (!refused) return;
+  const row = rows().findLast((each) => each.classList.contains("refused"));
+  if (!row) return;
   choosePart("exchange");
-  show(Number(refused.dataset.after), { row: refused });
+  show(Number(row.dataset.after), { row });
 }
+
+// Autoplay.
+
+function toggle() {
+  if (playing !== undefined) return stop();
+  if (!game.moves.length) return;
+  if (shown === game.moves.length || tried) show(tried ? shown : 0);
+  playing = setInterval(() => {
+    show(shown + 1);
+    if (shown === game.moves.length) stop();
+  }, PACE);
+  showPlaying();
+}
+
+function stop() {
+  clearInterval(playing);
+  playing = undefined;
+  showPlaying();
+}
+
+function showPlaying() {
+  play.setAttribute("aria-pressed", String(playing !== undefined));
+  play.setAttribute("aria-label", playing === undefined ? "Play it through" : "Pause");
+}
+
+// The address. Its fragment is the number of the shown move.
+
+/** Return the move in the address; null if there is none that the game has. */
+function addressed() {
+  const digits = /^#([0-9]{1,2})$/.exec(location.hash)?.[1];
+  return digits === undefined || Number(digits) > game.moves.length ? null : Number(digits);
+}
+
+function settle() {
+  const follows = isOn && shown === game.moves.length;
+  settled = location.pathname + location.search + (follows ? "" : `#${shown}`);
+  clearTimeout(settling);
+  settling = setTimeout(putAddress, SETTLED);
+}
+
+function putAddress() {
+  clearTimeout(settling);
+  if (settled) history.replaceState(history.state, "", settled);
+  settled = "";
+}
+
+addEventListener("hashchange", () => {
+  const number = addressed();
+  if (number === null) return;
+  stop();
+  if (number !== shown || tried) show(number);
+});
+addEventListener("pagehide", putAddress);
+find(".copy", article).addEventListener("click", putAddress, { capture: true });
 
 /** @type {Record<string, () => void>} */
 const steps = {
   first: () => show(0),
-  back: () => show(shown - 1),
+  back,
   on: () => show(shown + 1),
   last: () => show(game.moves.length),
 };
@@ -112,32 +264,59 @@ const keys = {
   Home: steps.first,
   End: steps.last,
   r: showRefused,
-  s: perfect.toggle,
+  s: () => perfect.toggle(),
+  "[": () => go("prev"),
+  "]": () => go("next"),
 };
+for (const column of Array(COLUMNS).keys()) keys[column] = () => drop(column);
+
+/** @param {"prev" | "next"} towards */
+function go(towards) {
+  const link = article.querySelector(`a[rel=${towards}]`);
+  if (link instanceof HTMLAnchorElement) link.click();
+}
 
 for (const button of findAll("[data-step]", article)) {
-  button.addEventListener("click", steps[button.dataset.step ?? ""]);
+  button.addEventListener("click", () => {
+    stop();
+    steps[button.dataset.step ?? ""]();
+  });
 }
+play.addEventListener("click", toggle);
 slider.addEventListener("input", () => show(Number(slider.value)));
 document.addEventListener("keydown", (event) => {
   const { key, target } = event;
+  if (!isShortcut(event)) return;
+  if (key === " " && !(target instanceof Element && target.closest("button, a, summary"))) {
+    event.preventDefault();
+    toggle();
+    return;
+  }
   const act = keys[key.length === 1 ? key.toLowerCase() : key];
-  if (!act || !isShortcut(event)) return;
+  if (!act) return;
+  stop();
   if (target === slider && key.length > 1) return; // the slider moves by itself
   event.preventDefault();
   act();
 });
-for (const row of rows) {
-  row.addEventListener("click", () => {
-    if (getSelection()?.isCollapsed) show(Number(row.dataset.after), { row });
-  });
-}
+article.querySelector(".lines")?.addEventListener("click", ({ target }) => {
+  const row = target instanceof Element ? target.closest("tr") : null;
+  if (!row?.dataset.after || !getSelection()?.isCollapsed) return;
+  stop();
+  show(Number(row.dataset.after), { row });
+});
 toRefused?.addEventListener("click", (event) => {
   event.preventDefault();
   showRefused();
   scroll?.scrollIntoView({ block: "nearest" });
   scroll?.focus({ preventScroll: true });
 });
+if (!isOn) {
+  board.svg.classList.add("tries");
+  board.svg.addEventListener("pointermove", point);
+  board.svg.addEventListener("pointerleave", () => ghost.replaceChildren());
+  board.svg.addEventListener("click", ({ clientX }) => drop(board.columnAt(clientX)));
+}
 
 const whole = article.querySelector(".whole");
 whole?.addEventListener("click", () => {
@@ -157,22 +336,28 @@ function choosePart(name) {
   for (const button of parts) button.setAttribute("aria-pressed", String(button.dataset.part === name));
 }
 
-show(game.moves.length, { quiet: true });
-if (scroll) scroll.scrollTop = scroll.scrollHeight;
-if (refused && toRefused) reveal(refused);
+show(addressed() ?? game.moves.length, { quiet: true });
+const isAddressed = addressed() !== null;
+if (scroll && !isAddressed) {
+  scroll.scrollTop = scroll.scrollHeight;
+  const refused = toRefused && rows().findLast((row) => row.classList.contains("refused"));
+  if (refused) reveal(refused);
+}
 if (article.hasAttribute("data-early") && !sessionStorage.getItem(location.pathname)) {
   sessionStorage.setItem(location.pathname, "reloaded"); // the messages are stored a moment after the result
   setTimeout(() => location.reload(), EARLY);
 }
 
 if (game.stream) {
-  watch(game, game.stream, (latest) => {
-    const follows = shown === Number(slider.max);
-    live = latest;
-    list.fill();
-    show(follows ? game.moves.length : shown, { quiet: !follows });
+  watch = new Watch(article, game, game.stream, {
+    changed: () => {
+      const follows = shown === Number(slider.max);
+      show(follows ? game.moves.length : shown, { quiet: !follows });
+    },
+    tick: () => showTimes(article, game, shown, watch?.live ?? null),
+    evaluated: ({ evaluations, turned }) => {
+      list.know(evaluations, turned);
+      render();
+    },
   });
-  setInterval(() => {
-    if (live) showTimes(article, game, shown, live);
-  }, TICK);
 }

@@ -33,6 +33,7 @@ import { opposite } from "./rules.js";
  * @property {number} thinking how long the player to move has thought
  * @property {Both} thought how long each side has thought for its moves
  * @property {Ratings} ratings
+ * @property {(number | null)[]} [used] in the stream of one game: how long each move took; null if it is not known
  * @property {StreamedAbsences} away
  * @property {Side | null} winner
  * @property {string | null} reason null while the game is on
@@ -60,13 +61,14 @@ import { opposite } from "./rules.js";
 
 /**
  * An event of the stream.
- * @typedef {{ name: "snapshot", data: Counts & { games: StreamedGame[] } }
+ * @typedef {{ name: "snapshot", data: Counts & { games: StreamedGame[], watching?: number } }
  *   | { name: "started", data: StreamedGame }
  *   | { name: "moved", data: Move }
  *   | { name: "away", data: Away }
  *   | { name: "rated", data: Rated }
  *   | { name: "ended", data: Ended }
  *   | { name: "gone", data: { game: string } }
+ *   | { name: "watching", data: { watching: number } }
  *   | { name: "counts", data: Counts }} StreamEvent
  */
 
@@ -93,7 +95,7 @@ export class Games {
    * @returns {number[]}
    */
   apply({ name, data }, now) {
-    if (name === "counts") return [];
+    if (name === "counts" || name === "watching") return [];
     if (name === "snapshot") return this.#replace(data.games, now);
     if (name === "started") return this.#put(data, now);
     const game = this.get(data.game);

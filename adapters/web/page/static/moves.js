@@ -1,145 +1,224 @@
-// The list of moves, and a bar for the time that each move took.
+// The moves of a game, in a list and in the dock: a slot for each move, and one for the illegal or missing move that lost
+// the game. A slot shows who wins with perfect play after the move, and the time that the move took.
 import { make } from "./board.js";
-import { create, find } from "./dom.js";
+import { create, find, findAll } from "./dom.js";
+import { extent } from "./evaluation.js";
+import { seconds } from "./format.js";
 
 /**
- * An entry of the list: a move, or the illegal move that ended the game.
- * @typedef {{ column: string, used: number | null, number: number, isBad: boolean }} Entry
+ * @typedef {import("./evaluation.js").Evaluation} Evaluation
+ * @typedef {import("./game.js").ShownGame} ShownGame
+ * @typedef {import("./perfect.js").Turning} Turning
  */
 
-/** Shows a game's moves. */
+const NUMBERED = 19; // half the pixels that a mark with a number takes
+
+/** Shows the moves of a game, and which of them led to the shown position. */
 export class Moves {
   #article;
   #game;
-  #choose;
   /** @type {HTMLElement} */
-  #scroll;
-  /** @type {HTMLButtonElement[]} */
-  #buttons = [];
-  /** @type {SVGElement[]} */
-  #bars = [];
+  #marks;
+  #bars;
+  /** @type {SVGElement | null} */
+  #strip;
+  /** @type {Evaluation[]} The evaluations after each number of moves. */
+  #evaluations = [];
+  /** @type {Turning[]} The moves that turned the game. */
+  turned = [];
+  /** What is shown: the number of moves, and the evaluations of the moves of a side line after them. */
+  #shown = { number: 0, tried: /** @type {Evaluation[]} */ ([]) };
 
   /**
-   * Call `choose` with the number of each move that is clicked.
+   * Call `choose` with the number of each move that is clicked in the list, and of each slot that is chosen.
    * @param {HTMLElement} article
-   * @param {import("./game.js").ShownGame} game
+   * @param {ShownGame} game
    * @param {(number: number) => void} choose
    */
   constructor(article, game, choose) {
     this.#article = article;
     this.#game = game;
-    this.#choose = choose;
-    this.#scroll = find(".moves .scroll", article);
-    this.fill();
+    this.#marks = find(".marks", article);
+    this.#bars = find(".bars", article, SVGElement);
+    this.#strip = article.querySelector(".strip");
+    for (const link of findAll(".list a", article)) {
+      link.addEventListener("click", (event) => {
+        event.preventDefault();
+        choose(Number(link.dataset.number));
+      });
+    }
+    const track = find(".track", article);
+    track.addEventListener("pointerdown", (event) => {
+      if (event.target instanceof Element && event.target.closest("a")) return;
+      track.setPointerCapture(event.pointerId);
+      choose(this.#slotAt(event.clientX));
+    });
+    track.addEventListener("pointermove", (event) => {
+      if (track.hasPointerCapture(event.pointerId)) choose(this.#slotAt(event.clientX));
+    });
+    addEventListener("resize", () => this.#mark());
   }
 
-  /** Draw all moves again. */
-  fill() {
-    const { moves, turns, attempt } = this.#game;
-    /** @type {Entry[]} */
-    const all = [...moves].map((column, index) => ({
-      column,
-      used: turns[index].used,
-      number: index + 1,
-      isBad: false,
-    }));
-    if (attempt) all.push({ ...attempt, number: all.length + 1, isBad: true });
-    /** @type {HTMLTableRowElement[]} */
-    const rows = [];
-    this.#buttons = all.map((move) => {
-      if (move.number % 2) rows.push(pair(move.number));
-      const button = entry(move);
-      button.addEventListener("click", () => this.#choose(Math.min(move.number, moves.length)));
-      rows.at(-1)?.cells[move.number % 2 ? 1 : 2].append(button);
-      return button;
-    });
-    find(".list tbody", this.#article).replaceChildren(...rows);
-    this.#bars = showBars(find(".bars", this.#article, SVGElement), all);
-    find(".track input", this.#article).style.width = width(moves.length, all.length);
+  /** Return the number of slots. */
+  get #slots() {
+    const made = this.#game.moves.length + (this.#game.attempt ? 1 : 0);
+    return Math.max(1, made, this.#shown.number + this.#shown.tried.length);
+  }
+
+  /** @param {number} clientX */
+  #slotAt(clientX) {
+    const { left, width } = this.#bars.getBoundingClientRect();
+    return Math.min(Math.ceil(((clientX - left) / width) * this.#slots), this.#game.moves.length);
+  }
+
+  /**
+   * Set what is known of perfect play.
+   * @param {Evaluation[]} evaluations after each number of moves
+   * @param {Turning[]} turned
+   */
+  know(evaluations, turned) {
+    this.#evaluations = evaluations;
+    this.turned = turned;
+    for (const { move } of turned) {
+      const sign = this.#article.querySelector(`.list [data-number="${move}"] .sign`);
+      if (!sign) continue;
+      sign.textContent = "◆";
+      sign.setAttribute("role", "img");
+      sign.setAttribute("aria-label", "the game turned");
+    }
+    this.#draw();
   }
 
   /**
    * Mark the move that led to the shown position; 0 for none.
    * @param {number} number
+   * @param {Evaluation[]} tried the evaluations of the moves of a side line after it
    */
-  mark(number) {
-    for (const [index, button] of this.#buttons.entries()) {
-      const isCurrent = index + 1 === number;
-      if (isCurrent) button.setAttribute("aria-current", "true");
-      else button.removeAttribute("aria-current");
-      button.tabIndex = isCurrent ? 0 : -1;
-      this.#bars[index].classList.toggle("current", isCurrent);
+  show(number, tried = []) {
+    this.#shown = { number, tried };
+    const scroll = this.#article.querySelector(".moves .scroll");
+    for (const link of findAll(".list a", this.#article)) {
+      const isCurrent = Number(link.dataset.number) === number;
+      if (isCurrent) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+      if (isCurrent && scroll) reveal(scroll, link);
     }
-    const row = this.#buttons[number - 1]?.closest("tr");
-    const scroll = this.#scroll;
-    if (!row) scroll.scrollTop = 0;
-    else if (row.offsetTop < scroll.scrollTop) scroll.scrollTop = row.offsetTop;
-    else
-      scroll.scrollTop = Math.max(
-        scroll.scrollTop,
-        row.offsetTop + row.offsetHeight + 6 - scroll.clientHeight,
-      );
+    this.#draw();
   }
 
-  /**
-   * Mark the moves that made the mover's result with perfect play worse.
-   * @param {number[]} numbers
-   */
-  turn(numbers) {
-    for (const number of numbers) {
-      const sign = find(".sign", this.#buttons[number - 1]);
-      sign.textContent = "◆";
-      sign.setAttribute("role", "img");
-      sign.setAttribute("aria-label", "the game turned");
+  #draw() {
+    const { moves, turns, attempt } = this.#game;
+    const width = 100 / this.#slots;
+    const used = [...moves].map((_, index) => turns[index]?.used ?? null);
+    if (attempt) used.push(attempt.used);
+    const longest = Math.max(1, ...used.map((each) => each ?? 0));
+    const bars = used.map((each, index) => {
+      const isBad = index === moves.length;
+      const height = each === null ? 4 : Math.max(8, (50 * each) / longest);
+      const what = isBad
+        ? "bad"
+        : index + 1 === this.#shown.number
+          ? "current"
+          : each === null
+            ? "unknown"
+            : "";
+      const y = index % 2 ? 50 : 50 - height;
+      return make("rect", { class: what, ...across(index, width), y: `${y}%`, height: `${height}%` });
+    });
+    this.#bars.replaceChildren(...bars);
+    if (attempt?.used) this.#bars.append(length(attempt.used, moves.length, width));
+    if (this.#strip) this.#strip.replaceChildren(...this.#drawStrip(width));
+    this.#mark();
+  }
+
+  /** @param {number} width of a slot, in percent */
+  *#drawStrip(width) {
+    const { number, tried } = this.#shown;
+    yield make("rect", { class: "cell", width: "100%", height: "100%", rx: 4 });
+    yield make("line", { class: "middle", x1: "0%", x2: "100%", y1: "50%", y2: "50%" });
+    for (let index = 0; index < this.#slots; index++) {
+      const at = index + 1 - number;
+      const isTried = at > 0 && at <= tried.length;
+      const evaluation = isTried
+        ? tried[at - 1]
+        : tried.length && at > 0
+          ? null
+          : this.#evaluations[index + 1];
+      if (evaluation) yield value(evaluation, index, width, isTried);
+      else if (isTried)
+        yield make("rect", { class: "tried", ...across(index, width), y: "15%", height: "70%" });
     }
+    const current = number + tried.length;
+    if (current)
+      yield make("rect", { class: "frame", ...across(current - 1, width), y: 1, height: 44, rx: 2 });
+  }
+
+  /** Mark the moves that turned the game, as links to the positions after them. */
+  #mark() {
+    const slots = this.#slots;
+    const room = this.#marks.clientWidth / slots;
+    const at = this.turned.map(({ move }) => move);
+    const links = at.map((move, index) => {
+      const nearest = Math.min(move - (at[index - 1] ?? -slots), (at[index + 1] ?? 2 * slots) - move);
+      const link = create("a", { href: `#${move}`, textContent: "◆" });
+      link.setAttribute("aria-label", `The game turned at move ${move}`);
+      if (nearest * room >= 2 * NUMBERED) link.append(create("span", { textContent: ` ${move}` }));
+      link.style.left = `${((move - 0.5) / slots) * 100}%`;
+      return link;
+    });
+    this.#marks.replaceChildren(...links);
   }
 }
 
 /**
- * Create the row of two moves.
- * @param {number} number
+ * Scroll a list until an element in it is visible.
+ * @param {Element} scroll
+ * @param {HTMLElement} element
  */
-function pair(number) {
-  const row = create("tr");
-  row.append(create("th", { scope: "row", textContent: String(number) }), create("td"), create("td"));
-  return row;
-}
-
-/** @param {Entry} entry */
-function entry({ column, used, isBad }) {
-  const button = create("button", { type: "button" });
-  if (isBad) button.className = "bad";
-  button.append(
-    create("b", { textContent: column || "–" }),
-    create("span", { className: "sign", textContent: isBad ? "✕" : "" }),
-    create("span", { className: "time", textContent: used === null ? "" : (used / 1000).toFixed(2) }),
-  );
-  return button;
+function reveal(scroll, element) {
+  const row = element.closest("tr") ?? element;
+  const bottom = row.offsetTop + row.offsetHeight + 6 - scroll.clientHeight;
+  scroll.scrollTop = Math.min(row.offsetTop, Math.max(scroll.scrollTop, bottom));
 }
 
 /**
- * Draw the bars: upwards for the first mover, downwards for the other player.
- * @param {SVGElement} svg
- * @param {Entry[]} all
+ * Return where a slot is, for a rectangle.
+ * @param {number} index
+ * @param {number} width
  */
-function showBars(svg, all) {
-  const longest = Math.max(1, ...all.map(({ used }) => used ?? 0));
-  svg.setAttribute("viewBox", `0 0 ${all.length || 1} 40`);
-  svg.setAttribute("preserveAspectRatio", "none");
-  const bars = all.map(({ number, used, isBad }) => {
-    const height = used === null ? 0 : Math.max(3, (19 * used) / longest);
-    const y = number % 2 ? 20 - height : 20;
-    return make("rect", { x: number - 0.9, y, width: 0.8, height, class: isBad ? "bad" : "" });
+function across(index, width) {
+  return { x: `${(index + 0.05) * width}%`, width: `${0.9 * width}%` };
+}
+
+/**
+ * Draw an evaluation: up for the first mover, down for the other player, and a line for a draw.
+ * @param {NonNullable<Evaluation>} evaluation
+ * @param {number} index
+ * @param {number} width
+ * @param {boolean} isTried
+ */
+function value(evaluation, index, width, isTried) {
+  const place = across(index, width);
+  const tried = isTried ? " tried" : "";
+  if (evaluation.winner === null)
+    return make("rect", { class: `draw${tried}`, ...place, y: "47%", height: "6%" });
+  const height = 45 * extent(evaluation, index + 1);
+  const [side, y] = evaluation.winner === 0 ? ["first", 50 - height] : ["second", 50];
+  return make("rect", { class: `${side}${tried}`, ...place, y: `${y}%`, height: `${height}%`, rx: 1 });
+}
+
+/**
+ * Write how long the illegal or missing move took, on the side of the opponent's bars.
+ * @param {number} used
+ * @param {number} index
+ * @param {number} width
+ */
+function length(used, index, width) {
+  const text = make("text", {
+    class: "length",
+    x: `${(index + 0.5) * width}%`,
+    y: index % 2 ? "42%" : "92%",
   });
-  svg.replaceChildren(...bars);
-  return bars;
-}
-
-/**
- * Return the slider's width. The slider ends at the bar of the last move, before the bar of an illegal move.
- * @param {number} moves
- * @param {number} bars
- */
-function width(moves, bars) {
-  return moves && bars > moves ? `calc((100% - 16px) * ${(moves - 0.5) / bars} + 16px)` : "";
+  text.textContent = seconds(used);
+  return text;
 }

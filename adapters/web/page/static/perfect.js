@@ -1,167 +1,335 @@
-// Perfect play: the result of each column in the shown position. The server solves the game on request.
-import { create, find, findAll, isolated } from "./dom.js";
-import { COLUMNS, opposite } from "./rules.js";
+// Perfect play in a game that is over: the worth of each column, in every position of the game and of a side line that a
+// viewer tries. The server solves the game, which may take some seconds.
+import { create, find, isolated } from "./dom.js";
+import { COLUMNS, ending, opposite, played, ROWS, SIDES } from "./rules.js";
 import { announce } from "./status.js";
 
 /**
+ * @typedef {import("./evaluation.js").Evaluation} Evaluation
  * @typedef {import("./game.js").ShownGame} ShownGame
  * @typedef {import("./rules.js").Side} Side
  * @typedef {"win" | "draw" | "lose"} Result for the player to move
  * @typedef {{ result: Result, at?: number | null } | null} Worth the result of a column and the number of the last
  *   move; null for a full column
- * @typedef {{ move: number, was: Result, better: number[] }} Turning a move that made the result worse
+ * @typedef {{ move: number, was: Result, became: Result, better?: number[] }} Turning a move that made the result worse
  * @typedef {{ positions: (Worth[] | null)[], turned: Turning[] }} Solution null for each position not solved in time
  */
 
+const MANY = 8; // moves that turned a game: of more, only their number is told
 /** @type {Record<Result, string>} */
 const SIGNS = { win: "▲", draw: "=", lose: "▼" };
 
-/**
- * Ask the server to solve the game when a button is pressed. Dispatches the event "turned" on `article`, with the
- * numbers of the moves that made the result worse.
- * @param {HTMLElement} article
- * @param {ShownGame} game
- */
-export function askPerfect(article, game) {
-  const place = find(".perfect", article);
-  const words = find(".perfect-words", place);
-  const cells = find(".worths", place);
-  const buttons = findAll("button.ask", article);
+export class Perfect {
+  #article;
+  #game;
+  #changed;
+  /** @type {HTMLElement | null} Where the worths are shown; null without a solver. */
+  #place;
+  /** @type {HTMLButtonElement[]} */
+  #buttons = [];
   /** @type {Solution | null} */
-  let solution = null;
-  let trouble = "";
-  let isShown = false;
-  let isAsking = false;
-  let shown = 0;
+  solution = null;
+  /** @type {Map<string, Worth[] | null | undefined>} The worths of positions in side lines; undefined once asked for. */
+  #lines = new Map();
+  /** @type {Map<string, string>} Why nothing is known of a position in a side line or, with no moves, of the game. */
+  #troubles = new Map();
+  #isAsking = false;
+  #isHidden = false;
+  /** What is shown: the number of moves of the game, and the columns of a side line after them. */
+  #shown = { after: 0, tried: "" };
 
-  async function ask() {
-    isAsking = true;
-    trouble = "";
-    try {
-      const response = await fetch(`/api/games/${game.game}/perfect`);
-      const answer = await response.json();
-      if (response.ok) solution = answer;
-      else trouble = answer.error;
-    } catch {
-      trouble = "the server cannot be reached";
-    }
-    isAsking = false;
-    if (solution) showTurns(article, game, solution);
-    show(shown);
-    announce(words.textContent ?? "");
+  /**
+   * Call `changed` when more is known, and `drop` with the column that a viewer tries.
+   * @param {HTMLElement} article
+   * @param {ShownGame} game
+   * @param {() => void} changed
+   * @param {(column: number) => void} drop
+   */
+  constructor(article, game, changed, drop) {
+    this.#article = article;
+    this.#game = game;
+    this.#changed = changed;
+    this.#place = article.querySelector(".perfect:has(.worths)");
+    if (!this.#place) return;
+    this.#buttons = Array.from({ length: COLUMNS }, (_, column) => {
+      const button = create("button", { type: "button" });
+      button.addEventListener("click", () => drop(column));
+      return button;
+    });
+    find(".worths", this.#place).replaceChildren(...this.#buttons);
+    this.#ask();
+  }
+
+  /** The evaluations after each number of moves. */
+  get evaluations() {
+    const { moves } = this.#game;
+    const positions = this.solution?.positions ?? [];
+    return Array.from({ length: moves.length + 1 }, (_, number) =>
+      evaluationOf(positions[number] ?? null, moves.slice(0, number)),
+    );
   }
 
   /**
-   * Show the position after `number` moves.
-   * @param {number} number
+   * Return the evaluations of the positions of a side line.
+   * @param {number} after
+   * @param {string} tried
    */
-  function show(number) {
-    shown = number;
-    if (!isShown) return;
-    const position = solution?.positions[number];
-    words.replaceChildren(...caption(number, position));
-    cells.replaceChildren(...(position ?? new Array(COLUMNS).fill(undefined)).map(cell));
-  }
-
-  /**
-   * @param {number} number
-   * @param {Worth[] | null | undefined} position
-   */
-  function caption(number, position) {
-    if (isAsking) return ["Solving the game. That takes some seconds."];
-    if (trouble) return [`${trouble[0].toUpperCase()}${trouble.slice(1)}.`];
-    if (position === undefined) return ["The game is over."];
-    if (position === null) return ["This position was not solved in time. Ask again to go on."];
-    const side = number % 2;
-    const chip = find(`.player:has([data-side="${side}"]) .chip`, article, SVGElement).cloneNode(true);
-    return ["Perfect play,", chip, isolated(game.names[side]), "to move:"];
-  }
-
-  function toggle() {
-    if (!buttons.length) return; // a live game
-    isShown = !isShown;
-    place.hidden = !isShown;
-    for (const button of buttons) button.setAttribute("aria-pressed", String(isShown));
-    if (isShown && !isAsking && (!solution || solution.positions.includes(null))) ask();
-    show(shown);
-  }
-  for (const button of buttons) {
-    button.addEventListener("click", () => {
-      toggle();
-      if (isShown) place.scrollIntoView({ block: "nearest" });
+  evaluationsOf(after, tried) {
+    const start = this.#game.moves.slice(0, after);
+    return [...tried].map((_, index) => {
+      const moves = start + tried.slice(0, index + 1);
+      return evaluationOf(this.#lines.get(moves) ?? null, moves);
     });
   }
-  return { show, toggle };
-}
 
-/**
- * @param {Worth | undefined} worth
- * @param {number} column
- */
-function cell(worth, column) {
-  const element = create("div");
-  element.setAttribute("role", "listitem");
-  if (worth === undefined) return element;
-  element.className = worth?.result ?? "full";
-  element.textContent = worth ? `${SIGNS[worth.result]} ${worth.result}` : "full";
-  if (worth?.at) element.append(create("small", { textContent: `at ${worth.at}` }));
-  const when = worth?.at ? ` at move ${worth.at}` : "";
-  element.setAttribute("aria-label", `column ${column}: ${worth?.result ?? "full"}${when}`);
-  return element;
-}
-
-/**
- * @param {HTMLElement} article
- * @param {ShownGame} game
- * @param {Solution} solution
- */
-function showTurns(article, game, solution) {
-  const numbers = solution.turned.map(({ move }) => move);
-  article.dispatchEvent(new CustomEvent("turned", { detail: numbers }));
-  const place = find(".turned", article);
-  if (numbers.length) {
-    const moves = numbers.length > 1 ? "moves" : "move";
-    place.replaceChildren(
-      create("span", { textContent: "◆" }),
-      ` the game turned: ${moves} ${numbers.join(", ")}`,
+  /** Show or hide the worths, or solve what is not solved yet. */
+  toggle() {
+    if (!this.#place) return;
+    if (!this.#isAsking && this.#isIncomplete) this.#ask();
+    else this.#isHidden = !this.#isHidden;
+    this.#draw();
+    announce(
+      this.#isHidden ? "Perfect play is hidden" : (find(".perfect-words", this.#place).textContent ?? ""),
     );
-  } else {
-    const isWhole = !solution.positions.includes(null);
-    place.textContent = isWhole ? "The game never turned." : "Not all positions were solved in time.";
   }
-  place.hidden = false;
-  find(".better", article).textContent = better(game, solution);
+
+  get #isIncomplete() {
+    return !this.solution || this.solution.positions.includes(null);
+  }
+
+  /**
+   * Show the worths after the first moves of the game and those of a side line.
+   * @param {number} after
+   * @param {string} tried
+   */
+  show(after, tried) {
+    this.#shown = { after, tried };
+    if (this.#place && tried && !this.#lines.has(this.#moves) && !ending(this.#moves)) this.#askLine();
+    this.#draw();
+  }
+
+  /** The moves of the shown position. */
+  get #moves() {
+    return this.#game.moves.slice(0, this.#shown.after) + this.#shown.tried;
+  }
+
+  async #ask() {
+    this.#isAsking = true;
+    this.#troubles.delete("");
+    this.#draw();
+    const answer = await read(`/api/games/${this.#game.game}/perfect`);
+    this.#isAsking = false;
+    if ("error" in answer) this.#troubles.set("", answer.error);
+    else this.solution = answer;
+    this.#changed();
+  }
+
+  async #askLine() {
+    const { after, tried } = this.#shown;
+    const moves = this.#moves;
+    this.#lines.set(moves, undefined);
+    this.#troubles.delete(moves);
+    const answer = await read(`/api/games/${this.#game.game}/line?after=${after}&columns=${tried}`);
+    if ("error" in answer) this.#troubles.set(moves, answer.error);
+    else {
+      for (const [index, worths] of answer.positions.entries()) {
+        this.#lines.set(this.#game.moves.slice(0, after) + tried.slice(0, index + 1), worths);
+      }
+    }
+    this.#changed();
+  }
+
+  #draw() {
+    if (!this.#place) return;
+    const isTried = this.#shown.tried !== "";
+    const worths = isTried ? this.#lines.get(this.#moves) : this.solution?.positions[this.#moves.length];
+    const words = find(".perfect-words", this.#place);
+    words.replaceChildren(...this.#words(worths, isTried));
+    this.#place.classList.toggle("is-hidden", this.#isHidden);
+    const isOver = ending(this.#moves) !== null;
+    const room = roomOf(this.#moves);
+    for (const [column, button] of this.#buttons.entries()) {
+      drawWorth(button, column, worths?.[column], isOver ? "over" : room[column] ? "free" : "full");
+    }
+  }
+
+  /**
+   * Return what stands over the worths.
+   * @param {Worth[] | null | undefined} worths undefined if nothing is known yet
+   * @param {boolean} isTried
+   */
+  #words(worths, isTried) {
+    if (ending(this.#moves)) return [isTried ? "This line is over." : "The game is over."];
+    const trouble = this.#troubles.get(isTried ? this.#moves : "");
+    if (trouble) return this.#again(sentence(trouble));
+    if (isTried ? worths === undefined : this.#isAsking) return ["Solving. That takes some seconds."];
+    if (!worths) return this.#again("This position was not solved in time.");
+    const side = SIDES[this.#moves.length % 2];
+    const chip = find(`.player[data-side="${side}"] .chip`, this.#article, SVGElement).cloneNode(true);
+    return [
+      "Try a column for ",
+      chip,
+      isolated(this.#game.names[side]),
+      create("span", { className: "rest", textContent: ": what it is worth with perfect play" }),
+    ];
+  }
+
+  /** @param {string} text */
+  #again(text) {
+    const button = create("button", { type: "button", className: "ask", textContent: "Try again" });
+    button.addEventListener("click", () => {
+      if (this.#shown.tried) this.#askLine();
+      else this.#ask();
+      this.#draw();
+    });
+    return [create("span", { textContent: text }), button];
+  }
 }
 
 /**
- * Return a sentence on how the player that did not win could have done better; empty if it could not.
- * @param {{ moves: string, winner?: Side | null, attempt?: unknown }} game
- * @param {Solution} solution
+ * Return a JSON answer, or the error in it.
+ * @param {string} address
+ * @returns {Promise<Solution | { error: string }>}
  */
-export function better({ moves, winner, attempt }, { positions, turned }) {
-  const last = positions[moves.length];
-  if (attempt && last) {
-    /** @type {Result[]} */
-    const results = ["win", "draw"];
-    const best = results.find((result) => last.some((worth) => worth?.result === result));
-    if (!best) return "With perfect play the game was lost already.";
-    const columns = last.flatMap((worth, column) => (worth?.result === best ? [column] : []));
-    const which = columns.length === last.filter(Boolean).length ? "any column" : columnsInWords(columns);
-    return `With perfect play ${which} would still have ${reached(best)}.`;
+async function read(address) {
+  try {
+    const response = await fetch(address);
+    return await response.json();
+  } catch {
+    return { error: "the server cannot be reached" };
   }
+}
+
+/** @param {string} text */
+function sentence(text) {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`;
+}
+
+/**
+ * Return how many cells of each column are free.
+ * @param {string} moves
+ */
+export function roomOf(moves) {
+  const room = new Array(COLUMNS).fill(ROWS);
+  for (const { column } of played(moves)) room[column]--;
+  return room;
+}
+
+/**
+ * Show the worth of a column on its button.
+ * @param {HTMLButtonElement} button
+ * @param {number} column
+ * @param {Worth | undefined} worth
+ * @param {"free" | "full" | "over"} state
+ */
+function drawWorth(button, column, worth, state) {
+  const result = state === "free" ? worth?.result : undefined;
+  const when = result && worth?.at ? ` at ${worth.at}` : "";
+  button.className = state === "free" ? (result ?? "") : state;
+  button.disabled = state !== "free";
+  button.textContent = state === "full" ? "full" : result ? `${SIGNS[result]} ${result}` : "";
+  if (when) button.append(create("small", { textContent: when.trim() }));
+  const said =
+    state === "free" ? (result ? `${result}${when && ` at move ${worth?.at}`}` : "not known yet") : state;
+  button.setAttribute("aria-label", `column ${column}: ${said}`);
+}
+
+/**
+ * Return who wins a position after `moves`, from the worths of its columns.
+ * @param {Worth[] | null} worths
+ * @param {string} moves
+ * @returns {Evaluation}
+ */
+export function evaluationOf(worths, moves) {
+  const side = SIDES[moves.length % 2];
+  const end = ending(moves);
+  if (end) return end === "four" ? { winner: opposite(side), at: moves.length } : { winner: null, at: null };
+  const best = bestOf(worths);
+  if (!worths || !best) return null;
+  if (best === "draw") return { winner: null, at: null };
+  const ends = worths.flatMap((worth) => (worth?.result === best && worth.at ? [worth.at] : []));
+  const at = best === "win" ? Math.min(...ends) : Math.max(...ends);
+  return { winner: best === "win" ? side : opposite(side), at: ends.length ? at : null };
+}
+
+/**
+ * Return the best result that a column has.
+ * @param {Worth[] | null} worths
+ */
+function bestOf(worths) {
+  /** @type {Result[]} */
+  const results = ["win", "draw", "lose"];
+  return results.find((result) => worths?.some((worth) => worth?.result === result));
+}
+
+/**
+ * Return a sentence on what perfect play says of a game, in two parts; the first is to be emphasized.
+ * @param {{ moves: string, winner?: Side | null, reason?: string | null }} game
+ * @param {Solution} solution
+ * @returns {[string, string]}
+ */
+export function verdict({ moves, winner, reason }, { positions, turned }) {
+  const last = positions[moves.length] ?? null;
+  if (winner != null && reason !== "four" && last) return missed(moves, winner, last);
+  const unsolved = positions.includes(null) ? " Not all positions were solved in time." : "";
+  if (!turned.length)
+    return ["", unsolved || (reason === "four" || reason === "full" ? "No move turned the game." : "")];
+  const count = turned.length;
+  const numbers = turned.map(({ move }) => String(move));
+  const some = `at move${count > 1 ? "s" : ""} ${inWords(numbers, "and")}`;
+  const lead = `The game turned ${count > MANY ? `${count} times, last at move ${numbers.at(-1)}` : some}.`;
   const loser = winner == null ? null : opposite(winner);
   const turn = turned.findLast(({ move }) => loser === null || (move + 1) % 2 === loser);
-  if (!turn) return "";
-  return `The game turned at move ${turn.move}, where ${columnsInWords(turn.better)} would still have ${reached(turn.was)}.`;
+  if (!turn?.better) return [lead, unsolved];
+  const where = turned.length > 1 ? `At move ${turn.move} ` : "";
+  const which = `${where}${columns(turn.better)} would still have ${turn.was === "win" ? "won" : "drawn"}.`;
+  return [lead, ` ${sentence(which)}${unsolved}`];
 }
 
-/** @param {Result} result */
-function reached(result) {
-  return result === "win" ? "won" : "drawn";
+/**
+ * Return what the player that lost by a fault could have reached.
+ * @param {string} moves
+ * @param {Side} winner
+ * @param {Worth[]} worths
+ * @returns {[string, string]}
+ */
+function missed(moves, winner, worths) {
+  const evaluation = evaluationOf(worths, moves);
+  const best = bestOf(worths);
+  const own = worths.flatMap((worth, column) => (worth?.result === best ? [column] : []));
+  const isToMove = moves.length % 2 !== winner;
+  const by = !isToMove
+    ? ""
+    : own.length === worths.filter(Boolean).length
+      ? ", by any column"
+      : `, by ${columns(own)}`;
+  const when = evaluation?.at ? ` at move ${evaluation.at}` : "";
+  if (evaluation?.winner === null) return ["It could have drawn:", ` with perfect play${by}.`];
+  if (evaluation?.winner === winner) return ["It was lost already:", ` with perfect play${when}.`];
+  return ["It was winning:", ` with perfect play${when}${by}.`];
 }
 
-/** @param {number[]} columns */
-function columnsInWords(columns) {
-  const last = columns.length > 1 ? ` or ${columns.at(-1)}` : "";
-  return `column ${(last ? columns.slice(0, -1) : columns).join(", ")}${last}`;
+/**
+ * Return how a move turned a game, after the name of who made it: gave away a win, let bob win.
+ * @param {Turning} turning
+ * @param {[string, string]} names
+ * @returns {import("./dom.js").Part[]}
+ */
+export function turningWords({ move, was, became }, names) {
+  if (was === "win" && became === "lose") return ["let ", { name: names[move % 2] }, " win"];
+  return [`gave away a ${was}`];
+}
+
+/** @param {number[]} numbers */
+function columns(numbers) {
+  return `column ${inWords(numbers.map(String), "or")}`;
+}
+
+/**
+ * @param {string[]} words
+ * @param {string} conjunction
+ */
+function inWords(words, conjunction) {
+  const last = words.length > 1 ? ` ${conjunction} ${words.at(-1)}` : "";
+  return `${(last ? words.slice(0, -1) : words).join(", ")}${last}`;
 }

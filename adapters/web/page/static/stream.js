@@ -8,7 +8,7 @@ import { showConnection } from "./status.js";
 /** @typedef {import("./games.js").StreamEvent} StreamEvent */
 
 /** @type {StreamEvent["name"][]} */
-const NAMES = ["snapshot", "started", "moved", "away", "rated", "ended", "gone", "counts"];
+const NAMES = ["snapshot", "started", "moved", "away", "rated", "ended", "gone", "watching", "counts"];
 const PAUSES = { first: 1_000, longest: 30_000 };
 
 export class Stream {

@@ -1,7 +1,10 @@
-// The page of a live game: its moves as they arrive, and the stored game after its end.
+// The page of a live game: its moves and times as they arrive, who is winning, and the stored game after its end.
 //
 // If the game disappears from the stream, its end was missed, or its server is away and may return.
-import { find } from "./dom.js";
+import { create, fill, find, write } from "./dom.js";
+import { inSentence, showBar } from "./evaluation.js";
+import "./follow.js";
+import { number, seconds } from "./format.js";
 import { Games } from "./games.js";
 import { readJson } from "./read.js";
 import { SIDES } from "./rules.js";
@@ -9,56 +12,293 @@ import { announce } from "./status.js";
 import { Stream } from "./stream.js";
 
 /**
+ * @typedef {import("./evaluation.js").Evaluation} Evaluation
  * @typedef {import("./game.js").ShownGame} ShownGame
  * @typedef {import("./games.js").LiveGame} LiveGame
  * @typedef {import("./games.js").Move} Move
+ * @typedef {import("./perfect.js").Turning} Turning
+ * @typedef {{ moves: number, evaluations: Evaluation[], turned: Turning[] }} Evaluated
  */
 
 const PAUSES = [200, 400, 800, 1_000, 1_000, 1_000, 2_000, 4_000, 8_000, 16_000];
 const EVIDENCE = 5; // attempts after which the page is shown without evidence
+const TICK = 100;
+const BETWEEN = 500; // milliseconds between two questions who is winning
+const SOUNDS = ["off", "when it is over", "at each move"];
 
-/**
- * Update `game` from the live stream at `address`, and call `changed` after each event with the game as it is in the
- * stream, or null.
- * @param {ShownGame} game
- * @param {string} address
- * @param {(live: LiveGame | null) => void} changed
- */
-export function watch(game, address, changed) {
-  const games = new Games();
-  let isOver = false;
+/** Follows a game that is on. */
+export class Watch {
+  /** @type {LiveGame | null} The game as it is in the stream. */
+  live = null;
+  #article;
+  #game;
+  #changed;
+  #evaluated;
+  #stream;
+  #games = new Games();
+  #isOver = false;
   /** @type {AbortController | null} Ends the search for the result if the game appears in the stream again. */
-  let missing = null;
-  const stream = new Stream(address, (event) => {
-    if (isOver || event.name === "counts") return;
-    const before = games.get(game.game);
-    games.apply(event, performance.now());
-    const live = games.get(game.game) ?? null;
-    if (live) game.moves = live.moves;
-    if (event.name === "moved" && live) game.turns[event.data.number - 1] = turnOf(event.data);
-    while (game.turns.length < game.moves.length) game.turns.push({ used: null, left: null });
-    changed(live);
+  #missing = null;
+  #body;
+  #thinking = create("td", { className: "thinking" });
+  /** @type {Evaluated | null} */
+  #known = null;
+  #asked = { moves: -1, at: -Infinity, isOpen: false, isRefused: false };
+  #sound = 0;
+
+  /**
+   * Update `game` from its live stream. Calls `changed` after each event, `tick` ten times a second, and `evaluated` when it
+   * is known who is winning.
+   * @param {HTMLElement} article
+   * @param {ShownGame} game
+   * @param {string} address of the stream
+   * @param {{ changed: () => void, tick: () => void, evaluated: (known: Evaluated) => void }} listeners
+   */
+  constructor(article, game, address, { changed, tick, evaluated }) {
+    this.#article = article;
+    this.#game = game;
+    this.#changed = changed;
+    this.#evaluated = evaluated;
+    this.#body = find(".lines tbody", article);
+    const bar = article.querySelector("svg.evaluation");
+    if (bar instanceof SVGElement) showBar(bar, null, 0);
+    this.#listenForSound();
+    this.#stream = new Stream(address, (event) => this.#receive(event));
+    setInterval(() => {
+      if (!this.live || this.#isOver) return;
+      const spent = Math.max(0, performance.now() - this.live.asked);
+      write(this.#thinking, `thinks for ${seconds(spent)}`);
+      this.#askWhoWins();
+      tick();
+    }, TICK);
+  }
+
+  /** @param {import("./games.js").StreamEvent} event */
+  #receive(event) {
+    const game = this.#game;
+    if (this.#isOver || event.name === "counts") return;
+    if (event.name === "watching" || event.name === "snapshot") {
+      const { watching = 0 } = event.data;
+      write(find(".watching", this.#article), watching > 1 ? `${number(watching)} watch` : "");
+      if (event.name === "watching") return;
+    }
+    const before = this.#games.get(game.game);
+    this.#games.apply(event, performance.now());
+    const live = this.#games.get(game.game) ?? null;
+    this.live = live;
+    if (live) this.#take(live, event);
+    this.#changed();
     if (event.name === "away" && live) {
       const side = SIDES.find((each) => !live.away[each] !== !before?.away[each]);
       if (side !== undefined) announce(`${game.names[side]} is ${live.away[side] ? "away" : "back"}`);
     }
     if (!live) {
-      if (missing) return;
-      missing = new AbortController();
-      awaitResult(game, "The game is not on any more", "", missing.signal);
+      if (this.#missing) return;
+      this.#missing = new AbortController();
+      this.#awaitResult("The game is not on any more", "", this.#missing.signal);
       return;
     }
-    isOver = live.reason !== null;
-    if (isOver) stream.close();
-    if (missing) {
-      missing.abort();
-      missing = null;
-      if (!isOver) say("The game is on.");
+    this.#missing?.abort();
+    this.#missing = null;
+    this.#isOver = live.reason !== null;
+    if (this.#isOver) this.#end(live);
+    else this.#showState(live);
+  }
+
+  /**
+   * Take over the moves and their times.
+   * @param {LiveGame} live
+   * @param {import("./games.js").StreamEvent} event
+   */
+  #take(live, event) {
+    const game = this.#game;
+    game.moves = live.moves;
+    const turns = [...live.moves].map((_, index) => {
+      const used = live.used?.[index];
+      return game.turns[index]?.used != null
+        ? game.turns[index]
+        : { used: used == null ? null : 1000 * used, left: null };
+    });
+    if (event.name === "moved") turns[event.data.number - 1] = turnOf(event.data);
+    game.turns = turns;
+    if (event.name === "moved" && this.#sound === 2) beep(660);
+    this.#showRows(live);
+  }
+
+  /** @param {LiveGame} live */
+  #showRows({ moves, to_move }) {
+    const { turns } = this.#game;
+    let at = 0;
+    const rows = [...moves].map((column, index) => {
+      const { used } = turns[index];
+      at += used ?? NaN;
+      const said = create("div", { className: "said" });
+      said.append(
+        create("span", { className: "arrow", textContent: "→" }),
+        create("bdi", { textContent: `column ${column}` }),
+        create("span", {
+          className: "remark",
+          textContent: used === null ? "" : `${(used / 1000).toFixed(2)} s`,
+        }),
+      );
+      const cell = create("td");
+      cell.append(said);
+      const row = this.#row(index, cell, Number.isNaN(at) ? "" : number(Math.round(at)));
+      row.dataset.after = row.dataset.move = String(index + 1);
+      row.cells[2].append(" ", create("b", { textContent: column }));
+      return row;
+    });
+    if (to_move !== null) rows.push(this.#row(moves.length, this.#thinking, "now"));
+    const scroll = find(".exchange .scroll", this.#article);
+    const follows = scroll.scrollTop + scroll.clientHeight >= scroll.scrollHeight - 30;
+    this.#body.replaceChildren(...rows);
+    if (follows) scroll.scrollTop = scroll.scrollHeight;
+    const thought = this.live?.thought;
+    if (!thought) return;
+    const [one, other] = this.#game.names;
+    const [first, second] = thought.map((each) => seconds(1000 * each));
+    fill(
+      find(".totals", this.#article),
+      "Thought: ",
+      { name: one },
+      ` ${first}, `,
+      { name: other },
+      ` ${second}.`,
+    );
+  }
+
+  /**
+   * Create the row of a move.
+   * @param {number} index
+   * @param {HTMLTableCellElement} cell
+   * @param {string} time
+   */
+  #row(index, cell, time) {
+    const row = create("tr");
+    const middle = create("td", { className: "mid" });
+    const side = SIDES[index % 2];
+    const chip = find(`.player[data-side="${side}"] .chip`, this.#article, SVGElement).cloneNode(true);
+    middle.append(create("span", { className: "number", textContent: `${index + 1}.` }), chip);
+    cell.classList.add(side === 0 ? "cell-a" : "cell-b");
+    cell.classList.remove(side === 0 ? "cell-b" : "cell-a");
+    const empty = create("td", { className: side === 0 ? "cell-b" : "cell-a" });
+    const cells = side === 0 ? [cell, middle, empty] : [empty, middle, cell];
+    row.append(create("td", { className: "ms", textContent: time }), ...cells);
+    return row;
+  }
+
+  /** @param {LiveGame} live */
+  #showState({ to_move, moves }) {
+    const { names } = this.#game;
+    const reason = find(".reason", this.#article);
+    if (to_move === null) return reason.replaceChildren("The game is on.");
+    fill(reason, `Move ${moves.length + 1}, `, { name: names[to_move] }, " to move.");
+  }
+
+  /**
+   * Show who is winning after `shown` moves; as before while it is not known.
+   * @param {number} shown
+   */
+  showEvaluation(shown) {
+    const evaluation = this.#known?.evaluations[shown];
+    if (!this.#known || !evaluation) return;
+    const words = inSentence(evaluation, this.#game.names, shown);
+    showBar(find("svg.evaluation", this.#article, SVGElement), evaluation, shown);
+    const lead = create("strong");
+    fill(lead, ...words, ".");
+    find("svg.evaluation", this.#article, SVGElement).setAttribute("aria-label", lead.textContent ?? "");
+    const turn = this.#known.turned.at(-1);
+    find(".better", this.#article).replaceChildren(lead, turn ? ` It turned last at move ${turn.move}.` : "");
+  }
+
+  async #askWhoWins() {
+    const asked = this.#asked;
+    const { moves, game } = this.#game;
+    const now = performance.now();
+    if (asked.isOpen || asked.isRefused || asked.moves === moves.length || now < asked.at + BETWEEN) return;
+    if (!this.#article.querySelector("svg.evaluation")) return;
+    this.#asked = { moves: moves.length, at: now, isOpen: true, isRefused: false };
+    try {
+      const answer = await fetch(`/api/live/games/${game}/evaluation`);
+      if (answer.ok) {
+        this.#known = /** @type {Evaluated} */ (await answer.json());
+        if (!this.#isOver) this.#evaluated(this.#known);
+      }
+      if (answer.status === 403 || answer.status === 501) await this.#refuse(answer);
+    } catch {
+      // The server is away for a moment. It is asked again after the next move.
     }
-    if (!isOver) return;
-    const result = live.winner === null ? "nobody won" : `${game.names[live.winner]} won`;
-    awaitResult(game, "The game is over", `: ${result}`);
-  });
+    this.#asked.isOpen = false;
+  }
+
+  /**
+   * Say why nobody may know who is winning, and ask no more.
+   * @param {Response} answer
+   */
+  async #refuse(answer) {
+    this.#asked.isRefused = true;
+    const { error } = await answer.json();
+    find(".perfect", this.#article).replaceChildren(
+      create("p", { className: "ends", textContent: `Hidden: ${error}.` }),
+    );
+  }
+
+  /** @param {LiveGame} live */
+  #end({ winner }) {
+    this.#stream.close();
+    if (this.#sound) beep(440);
+    const result = winner === null ? "nobody won" : `${this.#game.names[winner]} won`;
+    this.#awaitResult("The game is over", `: ${result}`);
+  }
+
+  /** @param {string} text */
+  #say(text) {
+    find(".reason", this.#article).textContent = text;
+    find(".better", this.#article).replaceChildren();
+    announce(text);
+  }
+
+  /**
+   * Announce that the game has ended. Reload the page once the game and its evidence are stored, or, after some attempts,
+   * once the game alone is stored.
+   * @param {string} state
+   * @param {string} result
+   * @param {AbortSignal} [signal]
+   */
+  async #awaitResult(state, result, signal) {
+    if (!this.#game.is_kept) return this.#say(`${state}${result}.`);
+    this.#say(`${state}. Looking for its result.`);
+    for (const [index, pause] of PAUSES.entries()) {
+      await new Promise((resolve) => setTimeout(resolve, pause));
+      if (signal?.aborted) return;
+      /** @type {{ evidence: unknown[] } | null} */
+      const stored = await readJson(`/api/games/${this.#game.game}`);
+      if (signal?.aborted) return;
+      const hasEvidence = stored?.evidence.some((each) => each !== null);
+      if (hasEvidence || (stored && index >= EVIDENCE)) return location.reload();
+    }
+    this.#say(`${state}, and no result is stored. Reload this page later.`);
+  }
+
+  #listenForSound() {
+    const button = find(".sound", this.#article);
+    try {
+      this.#sound = Math.max(0, SOUNDS.indexOf(localStorage.getItem("sound") ?? ""));
+    } catch {
+      // The storage is denied, so the page is silent until it is asked.
+    }
+    write(find("b", button), SOUNDS[this.#sound]);
+    button.addEventListener("click", () => {
+      this.#sound = (this.#sound + 1) % SOUNDS.length;
+      write(find("b", button), SOUNDS[this.#sound]);
+      if (this.#sound) beep(660);
+      try {
+        localStorage.setItem("sound", SOUNDS[this.#sound]);
+      } catch {
+        // The choice is kept only until the page is left.
+      }
+    });
+  }
 }
 
 /** @param {Move} move */
@@ -66,31 +306,16 @@ function turnOf({ side, used, left }) {
   return { used: 1000 * used, left: left ? 1000 * left[side] : null };
 }
 
-/** @param {string} text */
-function say(text) {
-  find(".game .why").textContent = text;
-  announce(text);
-}
-
 /**
- * Announce that the game has ended. Reload the page once the game and its evidence are stored, or, after some attempts,
- * once the game alone is stored.
- * @param {ShownGame} game
- * @param {string} state
- * @param {string} result
- * @param {AbortSignal} [signal]
+ * Play a short tone. A browser stays silent until the viewer has clicked or typed something on the page.
+ * @param {number} frequency
  */
-async function awaitResult(game, state, result, signal) {
-  if (!game.is_kept) return say(`${state}${result}.`);
-  say(`${state}. Looking for its result.`);
-  for (const [index, pause] of PAUSES.entries()) {
-    await new Promise((resolve) => setTimeout(resolve, pause));
-    if (signal?.aborted) return;
-    /** @type {{ evidence: unknown[] } | null} */
-    const stored = await readJson(`/api/games/${game.game}`);
-    if (signal?.aborted) return;
-    const hasEvidence = stored?.evidence.some((each) => each !== null);
-    if (hasEvidence || (stored && index >= EVIDENCE)) return location.reload();
-  }
-  say(`${state}, and no result is stored. Reload this page later.`);
+function beep(frequency) {
+  const audio = new AudioContext();
+  const tone = new OscillatorNode(audio, { frequency });
+  const volume = new GainNode(audio, { gain: 0.1 });
+  tone.connect(volume).connect(audio.destination);
+  tone.addEventListener("ended", () => audio.close());
+  tone.start();
+  tone.stop(audio.currentTime + 0.12);
 }
