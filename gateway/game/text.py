@@ -96,6 +96,12 @@ searched for one that differs only in case."""
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return ``; did you mean 'robot'?`` with up to three of the known names; empty if none is similar."""
+    found = similar(name, known)
+    return f"; did you mean {' or '.join(map(quoted, found))}?" if found else ""
+
+
+def similar(name: str, known: Iterable[str]) -> list[str]:
+    """Return up to three of the known names that are similar to a name, the most similar first."""
     names = [*known]
     found = [each for each in names if each.casefold() == name.casefold()][:3]
     if not found:
@@ -103,4 +109,4 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
         spelled = {each.casefold(): each for each in reversed(names[:COMPARED])}
         found = [spelled[each] for each in get_close_matches(name.casefold(), spelled)]
-    return f"; did you mean {' or '.join(map(quoted, found))}?" if found else ""
+    return found

@@ -46,7 +46,9 @@ _ERRORS = (SQLAlchemyError, sqlite3.Error, OSError)
 
 
 T = TypeVar("T")
-Transaction: TypeAlias = AbstractContextManager[Connection]
+Connected: TypeAlias = Connection
+"""A connection in a transaction, for code that only passes it on to queries."""
+Transaction: TypeAlias = AbstractContextManager[Connected]
 Reading: TypeAlias = Callable[[], Transaction]
 """A function that returns a transaction to read in, as `Database.reading` does."""
 

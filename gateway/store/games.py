@@ -5,7 +5,7 @@ pages take the same time, and no transaction stays open between two pages.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from sqlalchemy import (
@@ -13,8 +13,11 @@ from sqlalchemy import (
     Connection,
     ScalarSelect,
     Select,
+    Subquery,
     bindparam,
+    exists,
     func,
+    or_,
     select,
     true,
     union,
@@ -27,7 +30,7 @@ from gateway.store import StoreError, evidence
 from gateway.store.database import Reading
 from gateway.store.evidence import Exchange
 from gateway.store.records import FAULTS, WORDS, GameRecord, Row
-from gateway.store.schema import exchanges, games, players
+from gateway.store.schema import analyses, exchanges, games, players
 
 PAGE = 250
 """The number of games that `every` reads at a time. They take about 50 KB of memory."""
@@ -68,6 +71,8 @@ class Filter:
     """The name of the table; letter case does not matter. `LOBBY` means the lobby."""
     mistake: bool = False
     """Only games in which the loser made a mistake: a fault, or a move that turned the game."""
+    analysed: bool | None = None
+    """Whether the game has an analysis, without which turning moves are not known."""
 
     def __post_init__(self) -> None:
         """Raise ValueError if there is an opponent but no player."""
@@ -106,6 +111,19 @@ def count(connection: Connection, wanted: Filter, limit: int = COUNTED) -> int:
     return int(connection.execute(select(func.count()).select_from(numbers)).scalar_one())
 
 
+def unanalysed(connection: Connection, wanted: Filter) -> int:
+    """Return the number of games, as `count` does, that may match a filter for mistakes after their analysis.
+
+    Returns 0 if no game has an analysis, because there is no solver.
+    """
+    if (
+        wanted.reason not in (None, Reason.FOUR)
+        or connection.scalar(select(analyses.c.game).limit(1)) is None
+    ):
+        return 0
+    return count(connection, replace(wanted, reason=Reason.FOUR, mistake=False, analysed=False))
+
+
 def total(connection: Connection) -> int:
     """Return the number of all games."""
     return int(connection.execute(select(func.count()).select_from(games)).scalar_one())
@@ -132,17 +150,34 @@ def shortest(connection: Connection, since: int) -> GameId | None:
     Returns None if several games did, or if there were fewer than `_MANY` such games. Only the latest
     `_RECENT` games are compared.
     """
-    recent = (
-        select(games.c.id, games.c.game, games.c.reason, func.length(games.c.moves).label("moves"))
-        .where(games.c.ended + 0 >= since)
-        .order_by(games.c.id.desc())
-        .limit(_RECENT)
-        .subquery()
-    )
+    recent = _recent(since)
     won = select(recent).where(recent.c.reason == WORDS[Reason.FOUR])
     found = connection.execute(won.order_by(recent.c.moves, recent.c.id).limit(_MANY)).all()
     is_one = len(found) == _MANY and found[0].moves < found[1].moves
     return found[0].game if is_one else None
+
+
+def best(connection: Connection, since: int) -> GameId | None:
+    """Return the game since a time that turned most often, and of these the longest; None without a game.
+
+    Only the latest `_RECENT` games are compared, and only those that ended on the board.
+    """
+    recent = _recent(since)
+    turned = func.coalesce(analyses.c.turned, 0)
+    query = (
+        select(recent.c.game)
+        .join(analyses, analyses.c.game == recent.c.id, isouter=True)
+        .where(recent.c.reason.in_([WORDS[Reason.FOUR], WORDS[Reason.FULL]]))
+        .order_by(turned.desc(), recent.c.moves.desc(), recent.c.id.desc())
+    )
+    return connection.scalar(query.limit(1))
+
+
+def _recent(since: int) -> Subquery:
+    """Return the latest `_RECENT` games since a time."""
+    length = func.length(games.c.moves).label("moves")
+    query = select(games.c.id, games.c.game, games.c.reason, length).where(games.c.ended + 0 >= since)
+    return query.order_by(games.c.id.desc()).limit(_RECENT).subquery()
 
 
 def check_players(connection: Connection, wanted: Filter) -> None:
@@ -268,7 +303,8 @@ def _place_of(connection: Connection, game: GameId) -> int:
 _Index: TypeAlias = Literal["player", "table", "time", "reason", ""]
 _RESULTS = {"won": (1, 2), "drawn": (0, 0), "lost": (2, 1)}
 """The value of the column `result` for each result of the first and of the second mover."""
-_AT_FAULT = games.c.reason.in_([WORDS[reason] for reason in FAULTS])
+_AT_FAULT = games.c.reason.concat("").in_([WORDS[reason] for reason in FAULTS])
+_ANALYSIS = (analyses.c.game == games.c.id,)
 
 
 def _numbers(
@@ -354,4 +390,6 @@ def _conditions(
     if wanted.result == "drawn":  # a game without a result has no winner either
         yield games.c.reason.concat("") == WORDS[Reason.FULL]
     if wanted.mistake:
-        yield _AT_FAULT
+        yield or_(_AT_FAULT, exists().where(*_ANALYSIS, analyses.c.lost_by.is_not(None)))
+    if wanted.analysed is not None:
+        yield exists().where(*_ANALYSIS) if wanted.analysed else ~exists().where(*_ANALYSIS)

@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, insert, select
 
+from gateway.game.ids import GameId
 from gateway.game.text import did_you_mean, quoted
 from gateway.store import StoreError
 from gateway.store.schema import games, players, tournament_entries, tournament_games, tournaments
@@ -107,6 +108,17 @@ def faults(connection: Connection, name: str) -> list[TournamentResult]:
     number = _number_of(connection, name.casefold())
     where = tournament_games.c.tournament == number, tournament_games.c.fault.is_not(None)
     return _results(connection.execute(_GAMES.where(*where)))
+
+
+def places(connection: Connection, ids: Sequence[GameId]) -> dict[GameId, tuple[str, int]]:
+    """Return the key of the tournament and the number of the pairing for each of these games that has one."""
+    query = (
+        select(games.c.game, tournaments.c.key, tournament_games.c.pairing)
+        .join(tournament_games, tournament_games.c.game == games.c.id)
+        .join(tournaments, tournaments.c.id == tournament_games.c.tournament)
+        .where(games.c.game.in_(ids))
+    )
+    return {game: (key, pairing) for game, key, pairing in connection.execute(query)}
 
 
 def ratings(connection: Connection, names: Sequence[str]) -> dict[str, float]:

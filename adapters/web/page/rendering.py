@@ -5,6 +5,7 @@ so a client's text never becomes markup. Scripts, styles and pictures come only 
 inline.
 """
 
+import time
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
@@ -36,6 +37,8 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "address": sentences.address,
     "moment": moment,
     "position": boards.position,
+    "plain": sentences.plain,
+    "age": lambda at: sentences.age(at, round(1000 * time.time())),
     "reason": lambda word: sentences.REASON_TEXTS.get(word, word),
 }
 

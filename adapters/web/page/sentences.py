@@ -13,6 +13,7 @@ from adapters.web.live.state import Json
 from adapters.web.page.timeline import Timeline
 from gateway.game.board import Side
 from gateway.game.events import Reason
+from gateway.store.games import LOBBY
 from gateway.store.presentation import Outcome, Refusal
 from gateway.store.records import FAULTS, WORDS, GameRecord, moment
 from gateway.store.statistics import Score
@@ -29,6 +30,8 @@ REASON_TEXTS = {
     "replayed": "played again",
 }
 """For each stored word on how a game ended, the text that people see."""
+_RECENT = 14
+"""Days after which a time is shown as a date."""
 
 
 class Part(NamedTuple):
@@ -74,6 +77,20 @@ def thought(milliseconds: float) -> str:
         return f"{milliseconds / 1000:.1f} s"
     minutes, seconds = divmod(round(milliseconds / 1000), 60)
     return f"{minutes}:{seconds:02}"
+
+
+def age(at: int, now: int) -> str:
+    """Return how long ago a time was: ``12 min``, ``3 h``, ``yesterday``, ``5 days`` or the date.
+
+    Both times are in milliseconds of Unix time.
+    """
+    minutes = max(0, (now - at) // 60_000)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, days = minutes // 60, minutes // (24 * 60)
+    if days > _RECENT:
+        return moment(at)[:10]
+    return f"{hours} h" if not days else "yesterday" if days == 1 else f"{days} days"
 
 
 def ordinal(place: int) -> str:
@@ -124,6 +141,74 @@ def games_address(**filters: str | None) -> str:
     """
     given = urlencode({name: value for name, value in filters.items() if value}, errors="surrogatepass")
     return f"/games?{given}" if given else "/games"
+
+
+# A selection of games.
+
+_ENDED = {
+    "four": "by four in a row",
+    "full": "on a full board",
+    "time": "on time",
+    "left": "by leaving",
+    "aborted": "aborted",
+    "illegal": "by an illegal move",
+    "stopped": "stopped by the server",
+    "replayed": "played again",
+}
+_SINCE = {"today": "today", "yesterday": "since yesterday", "week": "in the last 7 days"}
+_UNITS = {"s": "second", "m": "minute", "h": "hour", "d": "day"}
+
+
+def since(value: str) -> str:
+    """Return the beginning of a span of time, as in an address, in words: ``in the last 2 hours``."""
+    count, unit = value[:-1], value[-1:]
+    if unit in _UNITS and count.isdigit():
+        return f"in the last {counted(int(count), _UNITS[unit])}"
+    return _SINCE.get(value, f"since {value}")
+
+
+def selection(given: Mapping[str, str], count: int, total: int, *, is_more: bool = False) -> Text:
+    """Return a sentence on the games that match the filters of an address.
+
+    `count` is their number, `total` that of all games. With `is_more` there may be more than `count`.
+    """
+    if not given:
+        return (f"{number(total)}, the newest first" if total else "none yet",)
+    how_many = f"{number(count)}{' or more' if is_more else ''} of {number(total)}: "
+    return (how_many, *_selected(given))
+
+
+def _selected(given: Mapping[str, str]) -> Text:
+    """Return the filters of an address in words: ``lost by ann against bob since yesterday``."""
+    result, words = given.get("result"), list[str | Part]()
+    if "player" in given:
+        verbs = {"won": "won by ", "drawn": "drawn by ", "lost": "lost by "}
+        words += [verbs.get(result or "", "games of "), Part("name", given["player"])]
+    elif result is not None:
+        winners = {"won": "won by the first mover", "lost": "won by the second mover"}
+        words.append(winners.get(result, "drawn"))
+    else:
+        words.append("games")
+    if "opponent" in given:
+        words += [" against ", Part("name", given["opponent"])]
+    if "reason" in given:
+        ended = _ENDED[given["reason"]]
+        is_void = given["reason"] in ("aborted", "stopped", "replayed")
+        words.append(f"{',' if is_void else '' if result else ' that ended'} {ended}")
+    if given.get("table", "").casefold() == LOBBY:
+        words.append(" in the lobby")
+    elif "table" in given:
+        words += [" at table ", Part("name", given["table"])]
+    if "since" in given:
+        words.append(f" {since(given['since'])}")
+    if "until" in given:
+        words.append(f" before {given['until']}")
+    if "counted" in given:
+        words.append(" that count")
+    if "mistake" in given:
+        whose = {"lost": " of its own", "won": " of its opponent"} if "player" in given else {}
+        words.append(f", by a mistake{whose.get(result or '', '')}")
+    return words
 
 
 # A game.

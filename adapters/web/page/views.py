@@ -8,7 +8,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from adapters.web.answers import tournament_named
-from adapters.web.page import director, faults, game, live, player, standings, tournament
+from adapters.web.page import director, faults, game, games, live, player, standings, tournament
 from adapters.web.page.assets import assets
 from adapters.web.page.rendering import HEADERS, Renderer
 from adapters.web.page.sentences import address
@@ -80,6 +80,7 @@ def routes(site: Site, renderer: Renderer) -> list[Route]:
         Route("/play", partial(_play, site, renderer)),
         *live.routes(site, renderer),
         *game.routes(site, renderer),
+        *games.routes(site, renderer),
         *standings.routes(site, renderer),
         *player.routes(site, renderer),
         *director.routes(site, renderer),

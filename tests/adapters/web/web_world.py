@@ -25,7 +25,7 @@ from gateway.game.evaluation import Scores
 from gateway.game.events import Objection, Spoken
 from gateway.game.facts import GameStarted
 from gateway.server.acts import Parameters
-from gateway.store import storing
+from gateway.store import analyses, games, storing
 from gateway.store.database import Database
 from gateway.store.evidence import recorded
 from gateway.store.records import Cleared, Enclosure, GameRecord, Solved
@@ -72,6 +72,18 @@ def keep(database: Database, games: Sequence[GameRecord], both: tuple[Said, Said
         for side, lines in enumerate(both or ()):
             evidence = recorded(lines)
             storing.enclose(connection, packed([Enclosure(each.game, side, evidence) for each in records]))
+
+
+def analyse(site: "Site", game: int, values: Sequence[int]) -> None:
+    """Store an analysis in which each position of a game is worth so much to the side to move."""
+    with site.database.writing() as connection:
+        moves = games.one(connection, str(game)).moves
+        scores: list[Scores] = []
+        for number, value in enumerate(values):
+            following = values[number + 1] if number + 1 < len(values) else -value
+            played = {int(moves[number]): -following} if number < len(moves) else {}
+            scores.append({2: value, 6: value, **played})
+        analyses.store(connection, [(Solved(str(game), moves, analyses.packed(scores)), scores)])
 
 
 class Idle:

@@ -40,14 +40,15 @@ export function ordinal(place) {
 }
 
 /**
- * Format how long ago something was: 8 s, 12 min, 3 h, 5 days.
+ * Format how long ago something was: 8 s, 12 min, 3 h, yesterday, 5 days.
  * @param {number} milliseconds
  */
 export function age(milliseconds) {
   const minutes = milliseconds / 60_000;
   if (minutes < 1) return `${Math.max(0, Math.floor(60 * minutes))} s`;
   if (minutes < 60) return `${Math.floor(minutes)} min`;
-  return minutes < 2880 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / 1440)} days`;
+  if (minutes < 1440) return `${Math.floor(minutes / 60)} h`;
+  return minutes < 2880 ? "yesterday" : `${Math.floor(minutes / 1440)} days`;
 }
 
 /**

@@ -51,6 +51,7 @@ const PRECISIONS = {
 };
 /** @type {Intl.DateTimeFormatOptions} */
 const WHOLE = { dateStyle: "medium", timeStyle: "medium" };
+const LONG_AGO = 14 * 86_400_000; // milliseconds after which a time is shown as a date
 
 /**
  * Show the times in `root` in the viewer's time zone.
@@ -58,11 +59,16 @@ const WHOLE = { dateStyle: "medium", timeStyle: "medium" };
  */
 export function localize(root) {
   for (const each of /** @type {HTMLTimeElement[]} */ (findAll("time[datetime]", root))) {
-    each.title = each.dateTime;
     const at = new Date(each.dateTime);
     const precision = PRECISIONS[each.dataset.precision ?? ""] ?? WHOLE;
-    const isAge = each.dataset.precision === "age";
-    each.textContent = isAge ? age(Date.now() - at.getTime()) : at.toLocaleString([], precision);
+    if (each.dataset.precision !== "age") {
+      each.title = each.dateTime;
+      each.textContent = at.toLocaleString([], precision);
+      continue;
+    }
+    const passed = Date.now() - at.getTime();
+    each.title = at.toLocaleString([], WHOLE);
+    each.textContent = passed < LONG_AGO ? age(passed) : at.toLocaleDateString([], { dateStyle: "medium" });
   }
 }
 localize(document);

@@ -4,9 +4,9 @@ import time
 
 import pytest
 from game_records import drawn, game
-from web_world import Site, keep
+from web_world import Site, analyse, keep
 
-from adapters.web.page.results import latest
+from adapters.web.page.results import best_of_today, latest
 from adapters.web.page.sentences import plain
 from gateway.game.events import Reason
 
@@ -58,3 +58,37 @@ def test_shortest_game_of_today_is_named_among_many(site: Site, others: int, wor
 
 def test_no_results_are_no_mistake(site: Site) -> None:
     assert said(site) == []
+
+
+def test_last_turning_move_of_the_loser_is_a_blunder(site: Site) -> None:
+    keep(site.database, [game(), game("carl", "dan")])
+    analyse(site, 1, [0, 0, 0, 0, 5, -5, 5])
+    analyse(site, 2, [0, 5, 5, -5, 5, -5, 5])
+    assert said(site) == [
+        ("carl beat dan", "blunder", "move 2 let carl win"),
+        ("alice beat bob", "blunder", "move 4 gave away a draw"),
+    ]
+
+
+def test_best_game_of_today_turned_most_often_and_of_these_is_the_longest(site: Site) -> None:
+    with site.database.reading() as connection:
+        assert best_of_today(connection) is None
+    keep(site.database, [game(ended=NOW), drawn(ended=NOW), game(ended=NOW), drawn()])
+    with site.database.reading() as connection:
+        found = best_of_today(connection)
+    assert found is not None
+    assert (found.record.game, found.turns, found.analysis) == ("2", [], None)
+    assert plain(found.sentence) == "alice drew with bob at move 42"
+    analyse(site, 3, [5, 5, 5, -5, 5, 0, 5])
+    with site.database.reading() as connection:
+        found = best_of_today(connection)
+    assert found is not None
+    assert [(number, plain(words)) for number, words in found.turns] == [
+        (1, "alice let bob win"),
+        (2, "bob gave it back to alice"),
+        (5, "alice gave away a win"),
+        (6, "bob gave away a draw"),
+    ]
+    assert plain(found.detail) == (
+        "1st beat 2nd, and the game turned 4 times. Move 6, column 1, was the last mistake."
+    )
