@@ -22,7 +22,7 @@ SIZES = (
 HALL = ((1280, 720), (1366, 768), (1920, 1080), (2560, 1440))
 """Those of projectors."""
 LAYOUT = Path(__file__).with_name("layout.js").read_text()
-WIDE = "table.crosstable, table.cross, .bracket"
+WIDE = "table.crosstable, table[class*=form-], .bracket"
 """What may be wider than its place, which then scrolls sideways."""
 LONGEST_WORDS = """document.querySelectorAll(".connection").forEach((each) => {
     each.hidden = false;
