@@ -8,7 +8,7 @@ Knows the tables. Statistics over all games are read from the stored totals. Sta
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Any
 
 from sqlalchemy import (
@@ -22,8 +22,8 @@ from sqlalchemy import (
     case,
     desc,
     func,
+    literal,
     literal_column,
-    or_,
     select,
     union_all,
 )
@@ -41,6 +41,8 @@ from gateway.store.totals import Rating
 
 LATEST = 20_000
 """The number of games, the latest ones, in which `tables` searches for tables."""
+RECENT = 5_000
+"""The number of a player's games on each side, the latest ones, in which `openings` and `clients` look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +185,6 @@ class Profile:
 class Point:
     """A player's rating after one of its games."""
 
-    number: int
-    """The number of the game among the player's rated games, from 1."""
     ended: int
     """When the game ended, in milliseconds of Unix time."""
     rating: Rating
@@ -548,36 +548,67 @@ def places(connection: Connection, names: Collection[str]) -> dict[str, tuple[in
 
 
 def curve(connection: Connection, name: str, most: int, since: int | None = None) -> list[Point]:
-    """Return a player's rating after each game that ended at `since` or later, the oldest first.
+    """Return a player's rating after games that ended at `since` or later, the oldest first.
 
-    Games without a rating are omitted. Of more than `most` games, only evenly spaced games are included, with
-    the first and the latest among them.
+    The games of all players in this time are divided into `most` parts. The first rated game of the player is
+    included, and the last one of each part, which an index finds at once, however many games there are.
     """
-    rated = _games_of(name, ("id", "ended", "{side}_mean", "{side}_deviation"))
-    numbered = (
-        select(
-            *rated.c,
-            func.row_number().over(order_by=rated.c.id).label("number"),
-            func.count().over().label("total"),
-        )
-        .where(rated.c.mean.is_not(None), rated.c.ended >= (since or 0))
-        .subquery()
+    number = connection.scalar(select(number_of(name)))
+    oldest = select(games.c.id).where(games.c.ended >= (since or 0)).order_by(games.c.ended).limit(1)
+    start = 0 if since is None else connection.scalar(oldest)
+    if number is None or start is None:
+        return []
+    rated = [
+        select(games.c.id)
+        .where(games.c[own] == number, games.c[f"{own}_mean"].is_not(None))
+        .where(games.c.id >= start, games.c.ended >= (since or 0))
+        for own, _ in _SIDES
+    ]
+    ends = [
+        connection.scalar(each.order_by(order).limit(1))
+        for order in (games.c.id, games.c.id.desc())
+        for each in rated
+    ]
+    known = [end for end in ends if end is not None]
+    if not known:
+        return []
+    first, last = min(known), max(known)
+    bounds = [first - 1, *dict.fromkeys(first + (last - first) * part // most for part in range(most + 1))]
+    parts = union_all(
+        *(select(literal(low).label("low"), literal(high).label("high")) for low, high in pairwise(bounds))
+    ).subquery()
+    latest = (
+        each.where(games.c.id > parts.c.low, games.c.id <= parts.c.high)
+        .order_by(games.c.id.desc())
+        .limit(1)
+        .scalar_subquery()
+        for each in rated
     )
-    number, total = numbered.c.number, numbered.c.total
-    step = (total + most - 1) // most
-    query = select(number, numbered.c.ended, numbered.c.mean, numbered.c.deviation)
-    rows = connection.execute(query.where(or_((total - number) % step == 0, number == 1)).order_by(number))
-    return [Point(number, ended, Rating(mean, deviation)) for number, ended, mean, deviation in rows]
+    found = [max(each or 0 for each in row) for row in connection.execute(select(*latest).select_from(parts))]
+    is_first = games.c.first == number
+    query = select(
+        games.c.ended,
+        case((is_first, games.c.first_mean), else_=games.c.second_mean),
+        case((is_first, games.c.first_deviation), else_=games.c.second_deviation),
+    )
+    rows = connection.execute(query.where(games.c.id.in_(found)).order_by(games.c.id))
+    return [Point(ended, Rating(mean, deviation)) for ended, mean, deviation in rows]
 
 
 def openings(connection: Connection, name: str, side: Side, depth: int = 4) -> dict[str, Score]:
-    """Return a player's score on one side for each opening: the first 1, 2, ... `depth` columns of a game."""
-    start = func.substr(games.c.moves, 1, depth)
-    query = (
-        select(start, games.c.result, func.count())
+    """Return a player's score on one side for each opening: the first 1, 2, ... `depth` columns of a game.
+
+    Only the latest `RECENT` games on this side are included.
+    """
+    latest = (
+        select(func.substr(games.c.moves, 1, depth).label("start"), games.c.result)
         .where(games.c[_SIDES[side][0]] == number_of(name), games.c.counted, games.c.moves != "")
-        .group_by(start, games.c.result)
+        .order_by(games.c.id.desc())
+        .limit(RECENT)
+        .subquery()
     )
+    keys = (latest.c.start, latest.c.result)
+    query = select(*keys, func.count()).group_by(*keys)
     found: dict[str, Score] = defaultdict(lambda: _NONE)
     for moves, result, count in connection.execute(query):
         score = Score(count, count * (result == 1 + side), count * (result == 0))
@@ -587,8 +618,8 @@ def openings(connection: Connection, name: str, side: Side, depth: int = 4) -> d
 
 
 def clients(connection: Connection, name: str) -> list[Client]:
-    """Return the dialects that a player used, the latest first."""
-    seen = _games_of(name, ("ended", "{side}_kind"))
+    """Return the dialects that a player used in its latest games, `RECENT` on each side; the latest first."""
+    seen = _games_of(name, ("ended", "{side}_kind"), RECENT)
     latest = func.max(seen.c.ended)
     query = select(seen.c.kind, func.count(), latest).group_by(seen.c.kind).order_by(latest.desc())
     return [Client(*row) for row in connection.execute(query)]
@@ -661,8 +692,8 @@ def _latest_moves(connection: Connection, name: str, latest: int) -> Iterator[_P
         yield _Played(side, columns, thought, evidence.find_moves(columns, thought, both))
 
 
-def _games_of(name: str, columns: Sequence[str], latest: int | None = None) -> Subquery:
-    """Return a player's games on both sides, or its `latest` games on each side.
+def _games_of(name: str, columns: Sequence[str], latest: int) -> Subquery:
+    """Return the `latest` games of a player on each side.
 
     In `columns`, ``{side}`` is replaced by the player's side.
     """
@@ -673,7 +704,6 @@ def _games_of(name: str, columns: Sequence[str], latest: int | None = None) -> S
         part = part.where(games.c[own] == number_of(name))
         # A game of two players with this name must not be counted twice.
         part = part.where(games.c.second != games.c.first) if side else part
-        if latest is not None:  # the database reads no others, since it has an index of each side
-            part = select(part.order_by(games.c.id.desc()).limit(latest).subquery())
-        parts.append(part)
+        # The database reads no others, since it has an index of each side.
+        parts.append(select(part.order_by(games.c.id.desc()).limit(latest).subquery()))
     return union_all(*parts).subquery()

@@ -22,10 +22,10 @@ GUIDES = (0, 25, 50)
 """Ratings at which every rating bar has a line."""
 HEIGHT = 250.0
 """The height of the chart of ratings of several players."""
-LOW = 170.0
+LOW = 150.0
 """The height of a chart of one player."""
 MOMENTS = 48
-"""The number of moments at which the chart of several players has their ratings."""
+"""The number of moments at which a chart has ratings."""
 APART = 18.0
 """The least distance between two labels at the ends of lines."""
 _HOUR = 3_600_000
@@ -254,8 +254,6 @@ class Row:
     x: float
     at: int
     """The time, in milliseconds of Unix time."""
-    number: int
-    """The number of the game; 0 if the axis has times."""
     marks: list[Mark | None]
     """In the order of the lines. None before a line begins."""
 
@@ -278,21 +276,21 @@ class Plot:
     levels: list[tuple[float, str]]
     """The position and the label of each horizontal line."""
     marks: list[tuple[float, int]]
-    """The position and value of each mark. The value is the number of a game or a move, or a time."""
+    """The position and value of each mark. The value is the number of a move, or a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lines(Plot):
-    """Ratings: over time, or game by game."""
+    """Ratings over time."""
 
     lines: list[Line]
     rows: list[Row]
     precision: str
-    """The precision of the times at the marks; empty if the marks are numbers of games."""
+    """The precision of the times at the marks."""
 
 
-def over_time(curves: Mapping[str, Sequence[Point]]) -> Lines | None:
-    """Return the ratings of several players over time; None if no player has two or more points."""
+def over_time(curves: Mapping[str, Sequence[Point]], height: float = HEIGHT) -> Lines | None:
+    """Return the ratings of players over time; None if no player has two or more points."""
     # Games that were imported may be older than those that were stored before.
     ordered = {name: sorted(points, key=lambda point: point.ended) for name, points in curves.items()}
     shown = {name: points for name, points in ordered.items() if len(points) > 1}
@@ -300,22 +298,26 @@ def over_time(curves: Mapping[str, Sequence[Point]]) -> Lines | None:
         return None
     low = min(points[0].ended for points in shown.values())
     high = max(points[-1].ended for points in shown.values())
-    moments = [low + (high - low) * number // (MOMENTS - 1) for number in range(MOMENTS)]
-    x = Scale(low, high, 0, 100)
-    places = [(x(at), at, 0, [_at(points, at) for points in shown.values()]) for at in dict.fromkeys(moments)]
+    moments = [*dict.fromkeys(low + (high - low) * number // (MOMENTS - 1) for number in range(MOMENTS))]
+    ratings = [[_at(points, at) for points in shown.values()] for at in moments]
+    least, most = _range(each for row in ratings for each in row if each is not None)
+    x, y = Scale(low, high, 0, 100), Scale(least, most, height, 0)
+    rows = [
+        Row(x(at), at, [each and Mark(y(each.mean), each.mean, 3 * each.deviation) for each in row])
+        for at, row in zip(moments, ratings, strict=True)
+    ]
+    ends = spread([each.y for each in rows[-1].marks if each is not None], APART, height)
+    lines = []
+    for index, (name, label_y) in enumerate(zip(shown, ends, strict=True)):
+        through = [(x(at), row[index]) for at, row in zip(moments, ratings, strict=True)]
+        points = [(place, each) for place, each in through if each is not None]
+        top = [(place, y(each.mean + 3 * each.deviation)) for place, each in points]
+        sure = [(place, y(each.sure)) for place, each in points]
+        mean = path([(place, y(each.mean)) for place, each in points])
+        lines.append(Line(name, mean, area(top, sure), label_y))
+    levels = [(y(value), f"{value:g}".replace("-", "\N{MINUS SIGN}")) for value in ticks(least, most)]
     found, precision = dates(low, high)
-    return _lines([*shown], places, HEIGHT, [(x(at), at) for at in found], precision)
-
-
-def by_game(name: str, points: Sequence[Point]) -> Lines | None:
-    """Return a player's rating after each of its games; None for fewer than two games."""
-    if len(points) < 2:
-        return None
-    x = Scale(points[0].number, points[-1].number, 0, 100)
-    places = [(x(each.number), each.ended, each.number, [each.rating]) for each in points]
-    first, last = points[0].number, points[-1].number
-    numbers = dict.fromkeys((first, (first + last) // 2, last))
-    return _lines([name], places, LOW, [(x(number), number) for number in numbers], "")
+    return Lines(height, levels, [(x(at), at) for at in found], lines, rows, precision)
 
 
 def _at(points: Sequence[Point], at: int) -> Rating | None:
@@ -329,37 +331,6 @@ def _at(points: Sequence[Point], at: int) -> Rating | None:
         one.rating.mean + share * (other.rating.mean - one.rating.mean),
         one.rating.deviation + share * (other.rating.deviation - one.rating.deviation),
     )
-
-
-def _lines(
-    names: Sequence[str],
-    places: Sequence[tuple[float, int, int, Sequence[Rating | None]]],
-    height: float,
-    marks: list[tuple[float, int]],
-    precision: str,
-) -> Lines:
-    """Return lines through places: the position, time, number and ratings of each."""
-    low, high = _range(rating for *_, ratings in places for rating in ratings if rating is not None)
-    y = Scale(low, high, height, 0)
-    rows = [
-        Row(x, at, number, [each and Mark(y(each.mean), each.mean, 3 * each.deviation) for each in ratings])
-        for x, at, number, ratings in places
-    ]
-    ends = spread([each.y for each in rows[-1].marks if each is not None], APART, height)
-    found = []
-    for index, name in enumerate(names):
-        through = [(x, ratings[index]) for x, _, _, ratings in places]
-        points = [(x, each) for x, each in through if each is not None]
-        top = [(x, y(each.mean + 3 * each.deviation)) for x, each in points]
-        sure = [(x, y(each.sure)) for x, each in points]
-        mean = path([(x, y(each.mean)) for x, each in points])
-        found.append(Line(name, mean, area(top, sure), ends[index]))
-    return Lines(height, _levels(y), marks, found, rows, precision)
-
-
-def _levels(y: Scale, most: int = 4) -> list[tuple[float, str]]:
-    values = ticks(y.low, y.high, most)
-    return [(y(value), f"{value:g}".replace("-", "\N{MINUS SIGN}")) for value in values]
 
 
 @dataclass(frozen=True, slots=True)
@@ -398,11 +369,11 @@ def times(taken: Sequence[Spread]) -> Uprights | None:
     """Return the ranges of a player's times by the number of the move; None if there are none."""
     if not taken:
         return None
-    y = Scale(0, max(*(each.high for each in taken), 1), LOW - 40, 0)
+    y = Scale(0, max(*(each.high for each in taken), 1), LOW, 0)
     apart = 100 / max(len(taken), 8)
     x = [round((number + 0.5) * apart, 2) for number in range(len(taken))]
     return Uprights(
-        LOW - 40,
+        LOW,
         [(y(level), thought(level) if level else "0") for level in ticks(0, y.high, 2)],
         [(place, number) for number, place in enumerate(x, 1) if number == 1 or number % 5 == 0],
         [

@@ -123,9 +123,10 @@ class _Player:
             "scale": charts.rating_scale([standing.rating]),
             "icicles": [charts.icicle(each, WIDE) for each in career.openings],
             "width": WIDE,
-            "curve": charts.by_game(name, career.curve),
+            "curve": charts.over_time({name: career.curve}, charts.LOW),
             "losses": charts.bars({WORDS[reason]: lost[reason] for reason in by_losses}),
             "times": charts.times(career.move_times),
+            "recent": statistics.RECENT,
         }
 
 

@@ -113,7 +113,7 @@ def test_tiles_too_narrow_to_be_read_are_left_out_with_what_follows() -> None:
 
 def points(*ratings: tuple[int, float, float]) -> list[Point]:
     """Return points with a time, a mean and a deviation each."""
-    return [Point(number, at, Rating(mean, apart)) for number, (at, mean, apart) in enumerate(ratings, 1)]
+    return [Point(at, Rating(mean, apart)) for at, mean, apart in ratings]
 
 
 def test_ratings_over_time_are_read_at_the_same_moments() -> None:
@@ -133,15 +133,6 @@ def test_ratings_over_time_are_read_at_the_same_moments() -> None:
     assert found.lines[1].path.startswith("M51.1,")
     assert found.rows[-1].marks[1] == middle[1]  # it goes on as it was
     assert charts.over_time({"one": curves["one"]}) is None
-
-
-def test_rating_by_game_has_each_game_with_its_time() -> None:
-    found = charts.by_game("a", points((5, 0, 1), (7, 25, 1), (9, 50, 1)))
-    assert found is not None
-    assert [(row.x, row.number, row.at) for row in found.rows] == [(0, 1, 5), (50, 2, 7), (100, 3, 9)]
-    assert found.marks == [(0, 1), (50, 2), (100, 3)]
-    assert found.precision == ""
-    assert charts.by_game("a", points((5, 0, 1))) is None
 
 
 def test_times_are_ranges_on_one_scale_the_slowest_first() -> None:

@@ -135,7 +135,7 @@ async def test_rating_openings_and_clients_are_drawn(site: Site) -> None:
     other = game(players=(Participant("alice", "droidcon"), Participant("bob", "arena")), ended=BEGAN + 9)
     keep(site.database, [game(), other])
     page = await shown(site, "/player/alice")
-    assert page.count('<th scope="row">game ') == 2
+    assert "Rating over time, with three deviations</caption>" in page
     assert "column 0, 2 of 2" in page
     assert page.count('<td class="number">1 game</td>') == 2
 

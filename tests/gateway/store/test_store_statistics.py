@@ -96,7 +96,7 @@ def test_games_that_do_not_count_are_in_no_statistics(database: Database) -> Non
     keep(database, [game(counted=False), game("alice", "carol"), game("a", "a", counted=False)])
     with database.reading() as connection:
         assert [each.games for each in statistics.career(connection, "a").clients] == [1]
-        assert [point.number for point in statistics.curve(connection, "alice", 10)] == [1]
+        assert len(statistics.curve(connection, "alice", 10)) == 1
         assert [each.standing.name for each in statistics.standings(connection)[0]] == ["alice", "carol"]
         bob = statistics.profile(connection, "bob")
         assert bob.standing.rating == Rating()
@@ -253,7 +253,6 @@ def test_career_is_what_the_games_say(database: Database, kept: list[GameRecord]
         assert found is not None
         assert found.profile == statistics.profile(connection, "a")
         assert [point.rating for point in found.curve] == ratings(kept, "a")
-        assert [point.number for point in found.curve] == [*range(1, len(found.curve) + 1)]
         assert [point.ended for point in found.curve] == [each.ended for each in own if each.counted]
         kinds = Counter(player.kind for each in own for player in each.players if player.name == "a")
         assert {each.kind: each.games for each in found.clients} == kinds
@@ -271,14 +270,29 @@ def test_career_is_what_the_games_say(database: Database, kept: list[GameRecord]
 
 
 def test_long_curve_is_thinned_out_but_keeps_both_ends(database: Database) -> None:
-    keep(database, [game(ended=BEGAN + number) for number in range(100)])
+    keep(database, [game(ended=BEGAN + number) for number in range(101)])
     with database.reading() as connection:
-        curve = statistics.curve(connection, "alice", 10)
-        assert [point.number for point in curve] == [1, *range(10, 101, 10)]
-        assert [point.number for point in statistics.curve(connection, "alice", 10, since=BEGAN + 95)] == [
-            *range(1, 6)
-        ]
+
+        def ended(since: int | None = None) -> list[int]:
+            curve = statistics.curve(connection, "alice", 10, since and BEGAN + since)
+            return [point.ended - BEGAN for point in curve]
+
+        assert ended() == [*range(0, 101, 10)]
+        assert ended(since=96) == [*range(96, 101)]
+        assert ended(since=101) == []
         assert statistics.curve(connection, "nobody", 10) == []
+
+
+def test_curve_has_the_last_rated_game_of_each_part_of_the_time(database: Database) -> None:
+    keep(
+        database,
+        [game("bob", "x"), *[game()] * 2, *[game("x", "y")] * 50, game("y", "alice", ended=BEGAN + 9)],
+    )
+    keep(database, [game(counted=False), game("x", "y")], start=60)
+    with database.reading() as connection:
+        alice, x = (statistics.curve(connection, name, 4) for name in ("alice", "x"))
+    assert [point.ended for point in alice] == [BEGAN + 1500, BEGAN + 1500, BEGAN + 9]
+    assert len(x) == 5
 
 
 def test_clients_are_listed_the_latest_first(database: Database) -> None:
