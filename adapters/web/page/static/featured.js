@@ -22,6 +22,7 @@ import { SIDES } from "./rules.js";
 
 const BETWEEN_EVALUATIONS = 500;
 const BAR = { width: 150, height: 22, margin: 5 };
+const LISTED = 4; // moves that turned the game; of more, only the last two are listed
 const GUIDES = [0, 25, 50];
 
 export class Featured {
@@ -250,14 +251,16 @@ class Evaluator {
  */
 function turnings(game, turned) {
   if (!turned.length) return [];
-  const links = turned.map(({ move }) =>
+  const listed = turned.slice(turned.length > LISTED ? -2 : 0);
+  const links = listed.map(({ move }) =>
     create("a", { href: `/game/${encodeURIComponent(game)}#${move}`, textContent: String(move) }),
   );
   const joined = links.flatMap((link, index) => {
     if (index === 0) return [link];
     return [index === links.length - 1 ? " and " : ", ", link];
   });
-  const words = `the game turned at ${turned.length === 1 ? "move" : "moves"} `;
+  const often = turned.length > LISTED ? ` ${turned.length} times, last` : "";
+  const words = `the game turned${often} at ${links.length === 1 ? "move" : "moves"} `;
   return [create("span", { className: "turning", textContent: "◆ " }), words, ...joined, ". "];
 }
 
