@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from browsing import Windows, expect
+from browsing import PHONE, Windows, expect
 from showcase import CAST, fill, history
 from worlds.server import EVERY_PORT, Served, served
 
@@ -41,3 +41,53 @@ def test_standings_agree_with_the_api_after_fifty_games(windows: Windows) -> Non
     sure = [f"{row['rating']['sure']:.1f}".replace("-", "\N{MINUS SIGN}") for row in rows]
     assert shown(page, ".sure") == sure
     expect(page.locator("main")).to_contain_text(f"{said['first_movers']['games']} games")
+
+
+def test_pointing_at_a_chart_shows_what_each_line_has_there(windows: Windows) -> None:
+    page = windows.open("/standings")
+    chart, box = page.locator("svg.lines"), page.locator(".pointed")
+    chart.scroll_into_view_if_needed()
+    place = chart.bounding_box()
+    assert place is not None
+    last = page.locator(".plot tbody tr").last
+    page.mouse.move(place["x"] + place["width"] - 1, place["y"] + 2)
+    lines = page.locator(".plot thead th").all_text_contents()[1:]
+    assert box.locator(".of").all_text_contents() == lines
+    assert box.locator("b").all_text_contents() == last.locator("b").all_text_contents()
+    third = float(last.locator("td").nth(2).get_attribute("data-y") or "")
+    page.mouse.move(place["x"] + place["width"] - 1, place["y"] + third)
+    expect(chart.locator(".series-3")).to_have_class("series series-3 chosen")
+    expect(page.locator(".band.chosen")).to_have_count(1)
+    page.mouse.move(0, 0)
+    expect(box).to_be_hidden()
+    expect(chart.locator(".series-1")).to_have_class("series series-1 chosen")
+
+
+def test_keys_move_along_a_chart_and_say_what_is_there(windows: Windows) -> None:
+    page = windows.open("/standings")
+    page.locator("svg.lines").focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    [name, *_] = page.locator(".plot thead th").all_text_contents()[1:]
+    value = page.locator(".plot tbody tr").nth(1).locator("td:not(:empty)").first.text_content()
+    assert value is not None
+    expect(page.get_by_role("status")).to_contain_text(value)
+    expect(page.locator(".pointed")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".pointed")).to_be_hidden()
+
+
+def test_phone_has_two_lines_a_player_and_folded_choices(windows: Windows) -> None:
+    page = windows.open("/standings", **PHONE)
+    row = page.locator("table.standings tbody tr").first
+    place, header = row.bounding_box(), page.locator("header.top").bounding_box()
+    assert place is not None
+    assert header is not None
+    assert place["height"] == 62
+    assert place["y"] - header["height"] <= 180
+    expect(page.locator("select[name=table]")).to_be_hidden()
+    page.get_by_role("button", name="any table").click()
+    expect(page.locator("select[name=table]")).to_be_visible()
+    page.locator("select[name=form]").select_option("cross")
+    page.wait_for_url("**/standings?form=cross*")
+    expect(page.locator("td.own").first).to_be_visible()

@@ -127,7 +127,7 @@ async def test_place_and_score_are_told(site: Site) -> None:
     page = await shown(site, "/player/alice")
     assert "<b>1</b> of 2" in page
     assert "1 won, 1 drawn, 0 lost" in page
-    assert "moving first, 1 of 1 / second, ½ of 1" in page
+    assert "first 1 of 1, second ½ of 1" in page
     assert "It has lost no game that counts." in page
 
 
