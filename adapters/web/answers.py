@@ -8,7 +8,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import islice
 from typing import Any, TypeAlias
 from urllib.parse import quote, urlencode
@@ -25,6 +25,7 @@ from adapters.web.query import (
     wanted,
     whole,
 )
+from adapters.web.search import Found
 from gateway.game.results import FAULT_WORDS
 from gateway.store import games as stored
 from gateway.store import presentation, statistics, tournament_files, tournaments
@@ -94,6 +95,12 @@ def player(reading: Reading, name: str) -> Json | None:
     with reading() as connection:
         profile = statistics.profile(connection, name)
     return None if profile is None else presentation.of_profile(profile)
+
+
+def found(result: Found) -> Json:
+    """Return what a search found."""
+    players = [asdict(each) for each in result.players]
+    return {"game": result.game, "players": players, "similar": [*result.similar]}
 
 
 def ratings(reading: Reading, names: Iterable[str]) -> dict[str, dict[str, float]]:

@@ -37,6 +37,7 @@ from adapters.web.query import (
     parameters,
     wanted,
 )
+from adapters.web.search import search
 from adapters.web.side_lines import is_near, line_of
 from adapters.web.site import Site
 from adapters.web.solver import NotInstalledError
@@ -53,6 +54,8 @@ from gateway.tournament import acts as tournament_acts
 
 CLEAR_LIMIT = 10.0
 """Seconds after which a request to clear the results is withdrawn."""
+SUGGESTED = 8
+"""The most players that a search returns."""
 DESCRIPTION = "/api/openapi.json"
 NO_GAME = "there is no such game"
 HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
@@ -95,6 +98,7 @@ def routes(site: Site, health: Health, admin: Admin | None) -> list[Route]:
             for form in answers.EXPORT_TYPES
         ),
         _route("/api/games-vg", api.pairs),
+        _route("/api/search", api.search, "for"),
         _route("/api", api.start),
         _route("/api/notice", api.notice),
         _route(DESCRIPTION, api.description),
@@ -226,6 +230,9 @@ class _Api:
 
     async def pairs(self, request: Request, given: Given) -> Response:
         return await self._pieces("application/json", nac4.pairs(meetings(self._site.reading)))
+
+    async def search(self, request: Request, given: Given) -> Response:
+        return as_json(answers.found(await search(self._site, given.get("for", "").strip(), SUGGESTED)))
 
     async def start(self, request: Request, given: Given) -> Response:
         return as_json({"openapi": DESCRIPTION})

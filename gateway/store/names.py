@@ -3,6 +3,8 @@
 Knows the tables. Reads all players, of which there are far fewer than games.
 """
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, or_, select, union_all
@@ -10,6 +12,8 @@ from sqlalchemy import Connection, func, or_, select, union_all
 from gateway.store.games import number_of
 from gateway.store.schema import players, tallies
 
+_HALF = re.compile("[\ud800-\udfff]")
+"""Matches half of a surrogate pair, which no database can contain."""
 _GAMES = players.c.opened + players.c.replied
 
 
@@ -37,6 +41,12 @@ def containing(connection: Connection, text: str, limit: int) -> list[Named]:
     order = ((players.c.name == text).desc(), begins.desc(), _GAMES.desc(), players.c.name)
     query = select(players.c.name, players.c.kind, _GAMES).where(contains)
     return [Named(*row) for row in connection.execute(query.order_by(*order).limit(limit))]
+
+
+def known(connection: Connection, names: Sequence[str]) -> list[str]:
+    """Return those of the names whose players have finished a game."""
+    storable = [name for name in names if not _HALF.search(name)]
+    return [*connection.scalars(select(players.c.name).where(players.c.name.in_(storable)))]
 
 
 def most_active(connection: Connection, limit: int | None = None) -> list[str]:

@@ -224,6 +224,14 @@ class Live:
             games = Channel("", Wanted(player=name, most=NAMESAKES), state).state(now)["games"]
             return {"players": state.named(name, now), "games": games}
 
+    async def containing(self, text: str, limit: int) -> dict[str, str]:
+        """Return up to `limit` names of connected players that contain a text, in upper or lower case.
+
+        Each has the kind of its player. Raises UnavailableError.
+        """
+        async with self._await_state() as state:
+            return state.containing(text, limit)
+
     @asynccontextmanager
     async def viewer(self, wanted: Wanted) -> AsyncIterator[Channel]:
         """Wait until the state is complete, then provide a viewer's channel. Raises UnavailableError."""

@@ -283,6 +283,17 @@ class State:
                 found.append({"kind": came.kind, "table": table, "waited": waited, "why": why})
         return found
 
+    def containing(self, text: str, limit: int) -> dict[str, str]:
+        """Return up to `limit` names of connected players that contain a text, with the kinds of the players.
+
+        The name that is the text is always among them.
+        """
+        key, found = text.casefold(), dict[str, str]()
+        for came in self._players.values():
+            if came.name == text or (len(found) < limit and key in came.name.casefold()):
+                found[came.name] = came.kind
+        return found
+
     def _begin(self, started: GameStarted, standing: Standing, now: float) -> Game:
         moves = "".join(map(str, standing.moves))
         one, other = standing.left or (0.0, 0.0)

@@ -1,21 +1,18 @@
-"""The projector, the view Play and the search. The larger views are modules of their own."""
+"""The projector and the view Play. The larger views are modules of their own."""
 
 from functools import partial
 from urllib.parse import urlencode
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from adapters.web.answers import tournament_named
-from adapters.web.page import director, faults, game, games, live, player, standings, tournament
+from adapters.web.page import director, faults, finding, game, games, live, player, standings, tournament
 from adapters.web.page.assets import assets
-from adapters.web.page.rendering import HEADERS, Renderer
-from adapters.web.page.sentences import address
-from adapters.web.query import BadRequestError, game_named, parameters
+from adapters.web.page.rendering import Renderer
+from adapters.web.query import parameters
 from adapters.web.site import Site
-from gateway.store import NotKeptError, statistics
-from gateway.store.games import NoGameError
 
 # The projector: the live games, and standings.
 #
@@ -75,7 +72,7 @@ def routes(site: Site, renderer: Renderer) -> list[Route]:
     """Return the routes of all views."""
     return [
         Route("/static/{version}/{name}", assets().serve),
-        Route("/search", partial(_search, site)),
+        *finding.routes(site, renderer),
         Route("/board", partial(_projector, site, renderer)),
         Route("/play", partial(_play, site, renderer)),
         *live.routes(site, renderer),
@@ -87,27 +84,3 @@ def routes(site: Site, renderer: Renderer) -> list[Route]:
         *faults.routes(site, renderer),  # before those of tournaments
         *tournament.routes(site, renderer),
     ]
-
-
-async def _search(site: Site, request: Request) -> Response:
-    """Redirect the browser to the page of the game or the player that was typed."""
-    typed = parameters(request.scope["query_string"], ("for",)).get("for", "").strip()
-
-    def found() -> str:
-        player = f"/player/{address(typed)}"
-        try:
-            game = game_named(typed)
-            site.game(game)
-        except BadRequestError:
-            return player
-        except NotKeptError:
-            pass  # it may be a live game
-        except NoGameError:
-            if game.isdecimal():
-                return player
-            with site.reading() as connection:
-                if statistics.profile(connection, typed) is not None:
-                    return player
-        return f"/game/{game}"
-
-    return RedirectResponse(await site.do(found) if typed else "/", 303, HEADERS)

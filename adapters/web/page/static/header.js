@@ -2,6 +2,7 @@
 import { findAll, isShortcut } from "./dom.js";
 import { age } from "./format.js";
 import "./notices.js";
+import { suggest } from "./search.js";
 import { announce } from "./status.js";
 
 const THEMES = ["auto", "light", "dark"];
@@ -30,8 +31,10 @@ button?.addEventListener("click", () => {
   announce(labelTheme());
 });
 
+const field = /** @type {HTMLInputElement | null} */ (document.querySelector(".top .search input"));
+if (field) suggest(field);
+
 document.addEventListener("keydown", (event) => {
-  const field = /** @type {HTMLInputElement | null} */ (document.querySelector(".search input"));
   if (event.key !== "/" || !isShortcut(event) || !field) return;
   event.preventDefault();
   field.focus();

@@ -1,0 +1,42 @@
+"""The search: leads to the game or the player that was typed, or shows the players that may be meant."""
+
+from functools import partial
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from adapters.web.page.rendering import HEADERS, Renderer
+from adapters.web.page.sentences import address
+from adapters.web.query import parameters
+from adapters.web.search import Found, search
+from adapters.web.site import Site
+
+MOST = 50
+"""The most players on the page."""
+
+
+def routes(site: Site, renderer: Renderer) -> list[Route]:
+    """Return the route of the search."""
+    return [Route("/search", partial(_search, site, renderer))]
+
+
+async def _search(site: Site, renderer: Renderer, request: Request) -> Response:
+    typed = parameters(request.scope["query_string"], ("for",)).get("for", "").strip()
+    if not typed:
+        return RedirectResponse("/", 303, HEADERS)
+    found = await search(site, typed, MOST)
+    place = _only(found, typed)
+    if place is not None:
+        return RedirectResponse(place, 303, HEADERS)
+    return renderer.page(request, "search.html", tab="", typed=typed, found=found, most=MOST)
+
+
+def _only(found: Found, typed: str) -> str | None:
+    """Return the address of what is meant beyond doubt; None if something else may be meant, too."""
+    if found.is_stored:
+        return f"/game/{found.game}"
+    players = [each.name for each in found.players]
+    if players[:1] == [typed] or len(players) == 1:
+        return f"/player/{address(players[0])}"
+    return f"/game/{found.game}" if found.game is not None and not players else None
