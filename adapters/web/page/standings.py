@@ -91,9 +91,9 @@ class Asked:
         return f"{path}?{urlencode(kept, errors='surrogatepass')}" if kept else path
 
     def games(self, **filters: str) -> str:
-        """Return the address of the chosen games that also match `filters`."""
+        """Return the address of the chosen games that also match `filters`, and that count as these do."""
         since = "" if self.given["since"] == "all" else self.given["since"]
-        return games_address(**filters, table=self.given["table"], since=since)
+        return games_address(**filters, table=self.given["table"], since=since, counted="1")
 
     def sorting(self, order: str) -> tuple[str, str | None]:
         """Return the link that sorts the table by `order`, and the ``aria-sort`` of that column."""

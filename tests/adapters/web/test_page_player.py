@@ -90,9 +90,12 @@ async def test_numbers_lead_to_the_games_that_they_count(site: Site) -> None:
     fault = game("a/b", "alice", reason=Reason.ILLEGAL, winner=1)
     keep(site.database, [game("alice", "a/b"), fault, drawn("a/b", "alice")])
     page = await shown(site, "/player/a%2Fb")
-    assert 'href="/games?player=a%2Fb&amp;result=lost&amp;reason=illegal"' in page
-    assert 'href="/games?player=a%2Fb&amp;result=drawn"' in page
-    assert 'href="/games?player=a%2Fb&amp;opponent=alice" title="3 games">½ \N{EN DASH} 2½</a>' in page
+    assert 'href="/games?player=a%2Fb&amp;result=lost&amp;reason=illegal&amp;counted=1"' in page
+    assert 'href="/games?player=a%2Fb&amp;result=drawn&amp;counted=1"' in page
+    assert (
+        'href="/games?player=a%2Fb&amp;opponent=alice&amp;counted=1" title="3 games">½ \N{EN DASH} 2½</a>'
+        in page
+    )
     assert 'href="/games?player=a%2Fb&amp;result=lost&amp;mistake=1&amp;since=yesterday"' in page
     assert 'class="fault"' in page
 

@@ -127,8 +127,14 @@ async def test_table_time_and_least_games_filter(site: Site) -> None:
 async def test_cross_table_shows_points_of_the_row_against_the_column(site: Site) -> None:
     keep(site.database, [game("a", "b"), game("a", "b"), drawn("b", "a"), game("c", "d")])
     page = await shown(site, "/standings")
-    assert '<td class="won-2"><a href="/games?player=a&amp;opponent=b">2½<i> of 3</i></a></td>' in page
-    assert '<td class="lost-2"><a href="/games?player=b&amp;opponent=a">½<i> of 3</i></a></td>' in page
+    assert (
+        '<td class="won-2"><a href="/games?player=a&amp;opponent=b&amp;counted=1">2½<i> of 3</i></a></td>'
+        in page
+    )
+    assert (
+        '<td class="lost-2"><a href="/games?player=b&amp;opponent=a&amp;counted=1">½<i> of 3</i></a></td>'
+        in page
+    )
     assert page.count('<td class="own">') == 4
 
 
@@ -161,7 +167,7 @@ async def test_charts_show_ratings_with_dates_ends_with_shares_and_times(site: S
         "02:00",
     ]
     assert re.search(r'<td data-y="[0-9.]+"><b>2[0-9.]+</b> <span>± [0-9.]+</span></td>', page)
-    assert 'href="/games?reason=full&amp;since=2023-11-01"' in page
+    assert 'href="/games?reason=full&amp;since=2023-11-01&amp;counted=1"' in page
     assert "<b>2</b> 50 %" in page
     assert "the middle 80 %: " in page
 
@@ -193,9 +199,9 @@ async def test_numbers_lead_to_the_games_that_they_count(site: Site) -> None:
         "player=a%26b&amp;opponent=c&amp;",
         "player=a%26b&amp;result=drawn&amp;",
     ):
-        assert f'href="/games?{filters}table=x"' in page
+        assert f'href="/games?{filters}table=x&amp;counted=1"' in page
     page = await shown(site, "/standings?form=reason")
-    assert 'href="/games?player=a%26b&amp;reason=full">1</a> 25 %' in page
+    assert 'href="/games?player=a%26b&amp;reason=full&amp;counted=1">1</a> 25 %' in page
 
 
 async def test_projector_gets_the_strongest_eight_at_a_time(site: Site) -> None:
