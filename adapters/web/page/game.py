@@ -57,7 +57,7 @@ from gateway.tournament.log import Awarded, Voided
 
 LAST = 5
 """The latest games of the two players that the view of a live game lists."""
-ROUNDS = 7
+ROUNDS = 5
 """The most rounds of a series that a view lists, those nearest to the game."""
 _UNKNOWN: dict[str, Any] = dict.fromkeys(("series", "score", "opposite", "chance", "scale"))
 _UNKNOWN |= {"places": ("", ""), "ratings": (), "last": (), "outcome": (), "meetings": 0}
@@ -243,8 +243,8 @@ def _ruling(reading: Reading, record: GameRecord) -> Text:
 
 
 def _series(games: Sequence[GameRecord], record: GameRecord) -> _Series | None:
-    """Return the series of a stored game; None if the game is alone in it."""
-    if len(games) < 2:
+    """Return the series of a stored game; None if the game is alone in it, or in none."""
+    if len(games) < 2 or not record.series:
         return None
     names = games[0].players[0].name, games[0].players[1].name
     results = [result_for(each, 0 if each.players[0].name == names[0] else 1) for each in games]

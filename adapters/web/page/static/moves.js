@@ -11,7 +11,7 @@ import { seconds } from "./format.js";
  * @typedef {import("./perfect.js").Turning} Turning
  */
 
-const NUMBERED = 19; // half the pixels that a mark with a number takes
+const NUMBERED = 17; // half the pixels that a mark with a number takes
 
 /** Shows the moves of a game, and which of them led to the shown position. */
 export class Moves {
@@ -86,6 +86,12 @@ export class Moves {
       sign.setAttribute("role", "img");
       sign.setAttribute("aria-label", "the game turned");
     }
+    const place = this.#article.querySelector(".turned");
+    if (place instanceof HTMLElement && turned.length) {
+      const moves = turned.map(({ move }) => move).join(", ");
+      place.replaceChildren(create("span", { textContent: "◆" }), ` the game turned: moves ${moves}`);
+      place.hidden = false;
+    }
     this.#draw();
   }
 
@@ -150,7 +156,7 @@ export class Moves {
     }
     const current = number + tried.length;
     if (current)
-      yield make("rect", { class: "frame", ...across(current - 1, width), y: 1, height: 44, rx: 2 });
+      yield make("rect", { class: "frame", ...across(current - 1, width), y: "2%", height: "96%", rx: 2 });
   }
 
   /** Mark the moves that turned the game, as links to the positions after them. */
