@@ -113,15 +113,37 @@ def test_person_whose_connection_broke_goes_on_with_the_game(windows: Windows) -
     page.reload()
     choose(page, "random")
     expect(page.locator("#turn")).to_have_text("Your move")
+    discs = page.locator(DISCS).count() + 2
     page.keyboard.press("3")
-    expect(page.locator(".said")).to_contain_text("random played")
-    discs = page.locator(DISCS).count()
+    expect(page.locator(DISCS)).to_have_count(discs)
     for socket in sockets[-1]:
         socket.close(code=3000)  # no farewell
     expect(page.locator(".said")).to_contain_text("Your seat is kept")
     page.get_by_role("button", name="Play again").click()
     expect(page.locator("#turn")).to_have_text("Your move")
     expect(page.locator(DISCS)).to_have_count(discs)
+
+
+def test_leaving_loses_the_game_only_after_it_was_said_so(windows: Windows) -> None:
+    page = windows.open("/play")
+    choose(page, "random")
+    expect(page).to_have_title("Your move - c4gateway")
+    before = page.locator(DISCS).count()
+    page.keyboard.press("3")
+    expect(page.locator(DISCS)).to_have_count(before + 2)
+    page.get_by_role("button", name="Leave").click()
+    page.get_by_role("button", name="Stay").click()
+    expect(page.get_by_role("button", name="Leave")).to_have_text("Leave")
+    page.get_by_role("button", name="Leave").click()
+    page.get_by_role("button", name="Leave: the game is lost").click()
+    expect(page.locator(".choose")).to_be_visible()
+    expect(page).to_have_title("Play - c4gateway")
+
+
+def test_page_without_scripts_says_how_to_play(windows: Windows) -> None:
+    page = windows.open("/play", java_script_enabled=False)
+    expect(page.locator("noscript .empty")).to_be_visible()
+    expect(page.locator(".choose")).to_be_hidden()
 
 
 @pytest.mark.usefixtures("long")

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
   causeOf,
+  headlineOf,
   isAway,
   isMine,
   next,
@@ -136,11 +137,25 @@ describe("leaving", () => {
     assert.deepEqual(next(asked, leave), CHOOSING);
   });
 
-  test("is forgotten when the person turns to something else, or the position changes", () => {
+  test("is asked about until the person answers, or plays on", () => {
     const asked = after(ask(), position(""), position("34"), leave);
-    for (const event of [{ type: "stay" }, position("343"), ignored]) {
+    for (const event of [{ type: "stay" }, { type: "drop" }])
       assert.equal(next(asked, event).isLeaving, false);
+    for (const event of [position("343"), ignored]) assert.equal(next(asked, event).isLeaving, true);
+  });
+});
+
+describe("the title of the tab", () => {
+  test("says whose move it is only to the person who has to make it", () => {
+    const mine = after(ask(), position(""));
+    assert.equal(headlineOf(mine), "Your move");
+    for (const state of [CHOOSING, after(ask()), next(mine, { type: "drop" }), next(mine, position("3"))]) {
+      assert.equal(headlineOf(state), "");
     }
+  });
+
+  test("says how the game ended", () => {
+    assert.equal(headlineOf(after(ask(), position("0101010", { winner: 0 }))), "You won");
   });
 });
 

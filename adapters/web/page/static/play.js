@@ -8,7 +8,7 @@ import { fill, find, findAll, write } from "./dom.js";
 import { kindOf, minutes, thought } from "./format.js";
 import { absence, clock, Games, inWords } from "./games.js";
 import { Lobby } from "./lobby.js";
-import { causeOf, isAway, isMine, next, OPPONENT, opponentOf, titleOf } from "./play_state.js";
+import { causeOf, headlineOf, isAway, isMine, next, OPPONENT, opponentOf, titleOf } from "./play_state.js";
 import { readJson } from "./read.js";
 import { opposite } from "./rules.js";
 import { announce } from "./status.js";
@@ -28,12 +28,14 @@ import { Stream } from "./stream.js";
 const PATIENCE = 250; // milliseconds until the page shows that it waits
 const LATE = 2_500; // milliseconds after which an announced result is stored, if the database works
 const TICK = 100;
+const TITLE = document.title;
 
 const page = find(".play");
 const views = { choose: find(".choose", page), wait: find(".wait", page), game: find(".game", page) };
 const field = find("input[name=name]", page, HTMLInputElement);
 const drop = find(".actions .drop", page, HTMLButtonElement);
 const leave = find(".actions .leave", page);
+const stay = find(".actions .stay", page);
 const again = find(".actions .again", page);
 const look = find(".actions .look", page, HTMLAnchorElement);
 const other = find(".actions .other", page);
@@ -69,6 +71,7 @@ const stream = new Stream("/api/live/events?most=1", (event) => {
 
 // The person's actions.
 
+views.choose.hidden = false; // without this script, nobody can choose
 field.value = storedName() ?? `guest-${1000 + Math.floor(9000 * Math.random())}`;
 views.choose.addEventListener("submit", (event) => event.preventDefault());
 views.choose.addEventListener("click", ({ target }) => {
@@ -83,7 +86,10 @@ drop.addEventListener("click", () => columns.drop());
 other.addEventListener("click", () => dispatch({ type: "choose" }));
 again.addEventListener("click", () => state.at === "over" && ask(state.request));
 leave.addEventListener("click", () => dispatch({ type: "leave" }));
-leave.addEventListener("blur", () => dispatch({ type: "stay" }));
+stay.addEventListener("click", () => {
+  dispatch({ type: "stay" });
+  leave.focus({ preventScroll: true });
+});
 addEventListener("beforeunload", (event) => {
   if (state.at === "playing" && state.moves.length > 1) event.preventDefault();
 });
@@ -102,6 +108,8 @@ function dispatch(event) {
   if (state === before) return;
   act(state, before);
   draw(state, before);
+  const headline = headlineOf(state);
+  document.title = headline ? `${headline} - c4gateway` : TITLE;
 }
 
 /**
@@ -195,10 +203,14 @@ function drawGame(game, before) {
   }
   for (const each of [again, other]) each.hidden = !isOver;
   if (isOver && shown?.at !== "over" && isHere) again.focus({ preventScroll: true }); // for a person who plays by keys
-  for (const each of [drop, leave]) each.hidden = isOver;
+  const isLeaving = game.at === "playing" && game.isLeaving;
+  drop.hidden = isOver || isLeaving;
+  leave.hidden = isOver;
+  stay.hidden = !isLeaving;
   look.hidden = !isOver || game.stored === null;
   if (isOver && game.stored !== null) look.href = `/game/${encodeURIComponent(game.stored)}`;
-  fill(leave, game.at === "playing" && game.isLeaving ? "Leave and lose?" : "Leave");
+  fill(leave, isLeaving ? "Leave: the game is lost" : "Leave");
+  leave.classList.toggle("loses", isLeaving);
 
   drawTurn(game);
   const kind = game.live?.players[opposite(game.side)].kind ?? game.request.opponent.kind;

@@ -98,7 +98,7 @@ export function next(state, event) {
     case "choose":
       return { at: "choosing", trouble: "" };
     case "drop":
-      return state.at === "playing" ? { ...state, isSent: true } : state;
+      return state.at === "playing" ? { ...state, isSent: true, isLeaving: false } : state;
     case "full":
       return state.at === "playing" ? { ...state, message: [`Column ${event.column} is full.`] } : state;
     case "leave":
@@ -165,6 +165,15 @@ export function titleOf(over) {
 }
 
 /**
+ * Return what the title of the tab says to a person who looks at another one; empty if nothing.
+ * @param {State} state
+ */
+export function headlineOf(state) {
+  if (state.at === "over") return titleOf(state);
+  return isMine(state) ? "Your move" : "";
+}
+
+/**
  * @param {State} state
  * @param {Request} request
  * @param {number} now
@@ -202,7 +211,6 @@ function hear(state, event, games, now) {
       return {
         ...state,
         isSent: false,
-        isLeaving: false,
         message: [`The move was refused: ${event.reason}. Choose another column.`],
       };
     case "lost": {
@@ -254,7 +262,7 @@ function begun(request, { side }, now) {
 function moved(state, { side, moves, toMove, winner }, games, now) {
   const isNew = moves !== state.moves;
   const since = isNew ? now : state.since;
-  const playing = matched({ ...state, side, moves, toMove, since, isSent: false, isLeaving: false }, games);
+  const playing = matched({ ...state, side, moves, toMove, since, isSent: false }, games);
   if (winner !== undefined) return finished(playing, { winner });
   if (!isNew || !moves) return playing;
   const column = moves[moves.length - 1];
