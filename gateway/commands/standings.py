@@ -90,13 +90,14 @@ def grades(database: Database, wanted: Wanted) -> Iterator[str]:
     """
     with database.reading() as connection:
         statistics.check_table(connection, wanted.choice)
-        compared = statistics.compare(connection, wanted.choice, by_reason=True)
+        compared = statistics.compare(connection, wanted.choice)
+        endings = statistics.endings(connection, compared.choice)
     players = [each for each in compared.standings if not each.house]
     shown = sheet.text if wanted.form == "csv" else printable
     rows = list[tuple[str, ...]]()
     for row in statistics.ranked(statistics.with_games(players, wanted.least), wanted.order):
         name, total = row.standing.name, row.standing.record.total
-        ends = [compared.endings.get((name, reason)) for reason in LOSSES]
+        ends = [endings.get((name, reason)) for reason in LOSSES]
         lost = [0 if score is None else score.lost for score in ends]
         counts = (total.games, total.won, total.drawn, total.lost, *lost)
         rows.append((str(row.rank), shown(name), f"{total.points:g}", *map(str, counts)))

@@ -155,8 +155,6 @@ class Comparison:
     """The players, the strongest first."""
     reasons: dict[Reason, int]
     """The number of games for each reason."""
-    endings: dict[tuple[str, Reason], Score]
-    """Scores by player and by the reason for which games ended. Empty if they were not asked for."""
     tables: list[str]
     """The tables of the latest games, the latest first."""
 
@@ -319,8 +317,8 @@ def _standing(row: Row[Any]) -> Standing:
 # Comparisons of players.
 
 
-def compare(connection: Connection, choice: Choice, *, by_reason: bool = False) -> Comparison:
-    """Return the players of the chosen games and their scores. `by_reason` asks for `endings`, too."""
+def compare(connection: Connection, choice: Choice) -> Comparison:
+    """Return the players of the chosen games and their scores."""
     if choice.since is not None:
         older = select(games.c.id).where(games.c.ended < choice.since).limit(1)
         if connection.execute(older).first() is None:  # all games match, so the stored totals can be used
@@ -328,18 +326,22 @@ def compare(connection: Connection, choice: Choice, *, by_reason: bool = False) 
     source = _source(connection, choice)
     query = select(source.c.reason, func.sum(source.c.games)).group_by(source.c.reason)
     reasons = {REASONS[reason]: int(count) for reason, count in connection.execute(query)}
-    found, endings = _strongest(connection), dict[tuple[str, Reason], Score]()
-    if by_reason or not choice.is_everything:
-        # The games are grouped by reason only if asked for, since each column makes sorting slower.
-        keys = ("player", "reason") if by_reason else ("player",)
-        done: dict[str, Record] = defaultdict(lambda: _NOTHING)
-        for row in connection.execute(_sums(source, keys, _RECORD)):
-            record = _record(row)
-            done[row.player] += record
-            if by_reason:
-                endings[row.player, REASONS[row.reason]] = record.total
+    found = _strongest(connection)
+    if not choice.is_everything:
+        done = {row.player: _record(row) for row in connection.execute(_sums(source, ("player",), _RECORD))}
         found = [replace(each, record=done[each.name]) for each in found if each.name in done]
-    return Comparison(choice, found, reasons, endings, tables(connection))
+    return Comparison(choice, found, reasons, tables(connection))
+
+
+def endings(
+    connection: Connection, choice: Choice, names: Sequence[str] | None = None
+) -> dict[tuple[str, Reason], Score]:
+    """Return scores by player and by the reason for which games ended, of the players in `names` or of all."""
+    query = _sums(_source(connection, choice), ("player", "reason"), _SCORE, names)
+    return {
+        (name, REASONS[reason]): Score(int(number), int(won), int(drawn))
+        for number, won, drawn, name, reason in connection.execute(query)
+    }
 
 
 def scores(

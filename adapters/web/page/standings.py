@@ -178,7 +178,7 @@ class _Standings:
     def _context(self, wish: Asked) -> dict[str, Any]:
         form, since = wish.given["form"], wish.choice.since
         with self._site.reading() as connection:
-            found = statistics.compare(connection, wish.choice, by_reason=form == "reason")
+            found = statistics.compare(connection, wish.choice)
             lines = listed(found.standings, wish)
             first = ROWS * (wish.page - 1)
             rows = lines[first : first + ROWS]
@@ -187,6 +187,7 @@ class _Standings:
             across = _across(by_place, wish.columns) if form in ("rating", "cross") else []
             names, others = _names(rows), _names(across)
             scores = statistics.scores(connection, found.choice, names, others) if across else {}
+            endings = statistics.endings(connection, found.choice, names) if form == "reason" else {}
             curves = {
                 name: statistics.curve(connection, name, POINTS, since) for name in _names(by_place[:DRAWN])
             }
@@ -211,7 +212,7 @@ class _Standings:
             "across": across,
             "most_across": ACROSS,
             "scores": scores,
-            "endings": found.endings,
+            "endings": endings,
             "ways": [*map(WORDS.__getitem__, (*LOSSES, Reason.FULL))],
             "reasons": REASONS,
             "more": (end + 1, min(end + ROWS, len(lines))) if rows and end < len(lines) else None,

@@ -93,8 +93,8 @@ def test_comparison_knows_the_new_name_and_not_the_void_game(database: Database,
     rename(database, "alice", "Alice \u5c0f")
     lost = 2 if choice == Choice() else 1
     with database.reading() as connection:
-        found = statistics.compare(connection, choice, by_reason=True)
+        found = statistics.compare(connection, choice)
         assert {each.name for each in found.standings} == {"Alice \u5c0f", "bob"}
-        assert found.endings["Alice \u5c0f", Reason.FOUR] == Score(lost, lost, 0)
+        assert statistics.endings(connection, choice)["Alice \u5c0f", Reason.FOUR] == Score(lost, lost, 0)
         score = statistics.scores(connection, choice, ["bob"], ["Alice \u5c0f", "alice"])
         assert score == {("bob", "Alice \u5c0f"): Score(lost + 1, 0, 1)}

@@ -172,17 +172,19 @@ def test_comparison_is_what_the_chosen_games_say(
     own = chosen(kept, choice)
     names = {player.name for each in own for player in each.players}
     with database.reading() as connection:
-        found = statistics.compare(connection, choice, by_reason=True)
-        shorter = statistics.compare(connection, choice)
-        assert (shorter.standings, shorter.reasons) == (found.standings, found.reasons)
+        found = statistics.compare(connection, choice)
         assert {each.name: each.record for each in found.standings} == {n: record_of(n, own) for n in names}
         reasons = {each.reason for each in own}
         assert found.reasons == {why: sum(each.reason is why for each in own) for why in reasons}
         assert {*found.tables} == {each.table for each in kept} - {None}
+        endings = statistics.endings(connection, choice)
+        assert statistics.endings(connection, choice, ["a"]) == {
+            key: score for key, score in endings.items() if key[0] == "a"
+        }
         for name in names:
             for why in Reason:
                 so = [each for each in own if each.reason is why]
-                assert found.endings.get((name, why), Score(0, 0, 0)) == record_of(name, so).total
+                assert endings.get((name, why), Score(0, 0, 0)) == record_of(name, so).total
         scores = statistics.scores(connection, choice, ["a", "b"], ["b", "c", "nobody"])
     for one, other in (("a", "b"), ("a", "c"), ("b", "c")):
         assert scores.pop((one, other), Score(0, 0, 0)) == record_of(one, own, other).total
