@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 from typing import TypeAlias
 from urllib.parse import parse_qsl, unquote
 
+from gateway.game.board import Side
 from gateway.store.games import Filter, Page, Result
 from gateway.store.records import REASONS, from_moment, typed_id
 
@@ -20,8 +21,20 @@ LEAST = 99_999_999
 """The largest value of ``least``."""
 FROM_THE_FIRST = "0"
 """The value of ``after`` for a page that starts with the first game. No game has this id."""
-FILTERS = ("player", "opponent", "result", "reason", "table", "since", "until", "mistake", "counted")
+FILTERS = (
+    "player",
+    "opponent",
+    "result",
+    "reason",
+    "table",
+    "since",
+    "until",
+    "mistake",
+    "counted",
+    "moving",
+)
 RESULTS: Mapping[str, Result] = {"won": "won", "drawn": "drawn", "lost": "lost"}
+SIDES: Mapping[str, Side] = {"first": 0, "second": 1}
 PAGING = ("before", "after", "limit")
 
 Given: TypeAlias = Mapping[str, str]
@@ -59,8 +72,9 @@ def wanted(given: Given) -> Filter:
     The mistakes of a player are the games that it lost by a mistake, unless another result is asked for.
     """
     player, opponent = given.get("player"), given.get("opponent")
-    if opponent is not None and player is None:
-        raise BadRequestError("an opponent needs a player")
+    for name in ("opponent", "moving"):
+        if name in given and player is None:
+            raise BadRequestError(f"{name} needs a player")
     reason = REASONS[one_of(given, "reason", sorted(REASONS))] if "reason" in given else None
     mistake = is_set(given, "mistake")
     result: Result | None = "lost" if mistake and player is not None else None
@@ -76,6 +90,7 @@ def wanted(given: Given) -> Filter:
         result=result,
         table=given.get("table"),
         mistake=mistake,
+        side=SIDES[one_of(given, "moving", SIDES)] if "moving" in given else None,
     )
 
 

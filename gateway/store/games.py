@@ -14,6 +14,7 @@ from sqlalchemy import (
     ScalarSelect,
     Select,
     Subquery,
+    and_,
     bindparam,
     exists,
     func,
@@ -23,6 +24,7 @@ from sqlalchemy import (
     union,
 )
 
+from gateway.game.board import Side
 from gateway.game.events import Reason
 from gateway.game.ids import GameId
 from gateway.game.text import did_you_mean, quoted
@@ -73,11 +75,13 @@ class Filter:
     """Only games in which the loser made a mistake: a fault, or a move that turned the game."""
     analysed: bool | None = None
     """Whether the game has an analysis, without which turning moves are not known."""
+    side: Side | None = None
+    """The side of `player`, which it needs."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError if there is an opponent but no player."""
-        if self.opponent is not None and self.player is None:
-            raise ValueError("an opponent needs a player")
+        """Raise ValueError if there is an opponent or a side, but no player."""
+        if self.player is None and (self.opponent is not None or self.side is not None):
+            raise ValueError(f"{'an opponent' if self.side is None else 'a side'} needs a player")
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,17 +324,14 @@ def _numbers(
     number = games.c.id + 0 if index in {"table", "time"} else games.c.id  # these indexes have another order
     order = number.desc() if part.newest_first else number
     end = part.skipped + part.limit
-    sides = [
-        select(games.c.id)
-        .where(*_conditions(wanted, spelled, side, index), *bounds)
-        .order_by(order)
-        .limit(end)
-        for side in ((0,) if wanted.player is None else (0, 1))
+    parts = [
+        select(games.c.id).where(each, *bounds).order_by(order).limit(end)
+        for each in _conditions(wanted, spelled, index)
     ]
-    if len(sides) == 1:
-        return sides[0].limit(part.limit).offset(part.skipped)
-    # The query uses the index of each side. A game of two players of one name is in both.
-    found = union(*(select(side.subquery().c.id) for side in sides)).subquery().c.id
+    if len(parts) == 1:
+        return parts[0].limit(part.limit).offset(part.skipped)
+    # A game of two players of one name is in both parts.
+    found = union(*(select(each.subquery().c.id) for each in parts)).subquery().c.id
     both = select(found).order_by(found.desc() if part.newest_first else found)
     return both.limit(part.limit).offset(part.skipped)
 
@@ -342,7 +343,7 @@ def _most_selective(connection: Connection, wanted: Filter, spelled: Sequence[st
     """
     alone: dict[_Index, Filter] = {}
     if wanted.player is not None:
-        alone["player"] = Filter(wanted.player, wanted.opponent)
+        alone["player"] = Filter(wanted.player, wanted.opponent, side=wanted.side)
     if wanted.table is not None:
         alone["table"] = Filter(table=wanted.table)
     if wanted.since is not None or wanted.until is not None:
@@ -353,19 +354,24 @@ def _most_selective(connection: Connection, wanted: Filter, spelled: Sequence[st
     best, least = in_order, few + 1
     for index, condition in alone.items() if len(alone) > 1 or in_order == "" else ():
         number = 0
-        for side in (0, 1) if index == "player" else (0,):
-            found = select(games.c.id).where(*_conditions(condition, spelled, side, index)).limit(few + 1)
-            number += connection.scalar(select(func.count()).select_from(found.subquery())) or 0
+        for each in _conditions(condition, spelled, index):
+            found = select(games.c.id).where(each).limit(few + 1).subquery()
+            number += connection.scalar(select(func.count()).select_from(found)) or 0
         if number < least:
             best, least = index, number
     return best
 
 
-def _conditions(
-    wanted: Filter, spelled: Sequence[str], side: int, index: _Index
-) -> Iterator[ColumnElement[bool]]:
-    """Yield the conditions of a filter, for games in which its player has this side."""
-    yield true()
+def _conditions(wanted: Filter, spelled: Sequence[str], index: _Index) -> list[ColumnElement[bool]]:
+    """Return the conditions of a filter. With the index of the player there is one for each of its sides."""
+    others = and_(true(), *_of_any_player(wanted, spelled, index))
+    sides = (0, 1) if wanted.player is not None and wanted.side is None else (wanted.side or 0,)
+    found = [and_(true(), *_of_player(wanted, side, index)) for side in sides]
+    return [and_(each, others) for each in found] if index == "player" else [and_(or_(*found), others)]
+
+
+def _of_player(wanted: Filter, side: int, index: _Index) -> Iterator[ColumnElement[bool]]:
+    """Yield the conditions for a game in which the player has this side."""
     columns: list[ColumnElement[int]] = [games.c.first, games.c.second]
     if index != "player":
         columns = [column + 0 for column in columns]
@@ -373,6 +379,12 @@ def _conditions(
         yield columns[side] == number_of(wanted.player)
     if wanted.opponent is not None:
         yield columns[1 - side] == number_of(wanted.opponent)
+    if wanted.result is not None:
+        yield games.c.result == _RESULTS[wanted.result][side]
+
+
+def _of_any_player(wanted: Filter, spelled: Sequence[str], index: _Index) -> Iterator[ColumnElement[bool]]:
+    """Yield the conditions that do not concern a player."""
     ended = games.c.ended if index == "time" else games.c.ended + 0
     if wanted.since is not None:
         yield ended >= wanted.since
@@ -385,8 +397,6 @@ def _conditions(
         yield at_table.is_(None) if wanted.table.casefold() == LOBBY else at_table.in_(spelled)
     if wanted.counted is not None:
         yield games.c.counted if wanted.counted else ~games.c.counted
-    if wanted.result is not None:
-        yield games.c.result == _RESULTS[wanted.result][side]
     if wanted.result == "drawn":  # a game without a result has no winner either
         yield games.c.reason.concat("") == WORDS[Reason.FULL]
     if wanted.mistake:

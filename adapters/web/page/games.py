@@ -63,7 +63,7 @@ class Wish:
 
     def without(self, name: str) -> str:
         """Return the address for these choices without a filter, and without those that need it."""
-        needing = {"player": ("opponent", "result"), "result": ("mistake",)}
+        needing = {"player": ("opponent", "moving", "result"), "result": ("mistake",)}
         dropped = (name, *(needing.get(name, ()) if self.filter.player is not None else ()))
         return games_address(**{**self.given, **dict.fromkeys(dropped)})
 

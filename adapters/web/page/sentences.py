@@ -189,6 +189,8 @@ def _selected(given: Mapping[str, str]) -> Text:
         words.append(winners.get(result, "drawn"))
     else:
         words.append("games")
+    if "moving" in given:
+        words.append(f" moving {given['moving']}")
     if "opponent" in given:
         words += [" against ", Part("name", given["opponent"])]
     if "reason" in given:

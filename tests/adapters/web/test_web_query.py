@@ -45,9 +45,9 @@ def test_any_name_can_be_asked_for(name: str) -> None:
 
 def test_filters_are_those_of_the_export() -> None:
     text = b"player=a&since=2026-11-21&until=2026-11-21T01:00:00%2B01:00&reason=time"
-    text += b"&result=won&table=T&counted=1"
+    text += b"&result=won&table=T&counted=1&moving=second"
     since = 1_795_219_200_000
-    expected = Filter("a", None, since, since, Reason.TIME, True, "won", "T")
+    expected = Filter("a", None, since, since, Reason.TIME, True, "won", "T", side=1)
     assert wanted(parameters(text, KNOWN)) == expected
 
 
@@ -73,6 +73,8 @@ def test_who_says_after_which_game_reads_on_from_there() -> None:
         "player=%FF",
         "player=%ED%A0%80",
         "opponent=a",
+        "moving=first",
+        "player=a&moving=third",
         "reason=bored",
         "since=tomorrow",
         "result=lose",

@@ -20,7 +20,10 @@ from gateway.store.schema import exchanges
 again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=FEW)
 SOME = st.sampled_from(["a", "b", "c"])
 FILTERS = st.builds(
-    lambda player, opponent, *others: Filter(player, opponent if player else None, *others),
+    lambda side, player, opponent, *others: Filter(
+        player, opponent if player else None, *others, side=side if player else None
+    ),
+    st.none() | st.sampled_from([0, 1]),
     st.none() | st.sampled_from(["a", "b", "nobody"]),
     st.none() | st.sampled_from(["b", "c"]),
     st.none() | st.integers(0, 2**45),
@@ -35,13 +38,8 @@ TABLES = st.none() | st.sampled_from(["a", "A", "b", "straße"])
 
 
 def lets_through(wanted: Filter, record: GameRecord) -> bool:
-    names = [player.name for player in record.players]
-    if wanted.player is not None and wanted.opponent is not None:
-        fits = names in ([wanted.player, wanted.opponent], [wanted.opponent, wanted.player])
-    else:
-        fits = wanted.player is None or wanted.player in names
     return (
-        fits
+        bool(sides_of(wanted, record))
         and (wanted.since is None or record.ended >= wanted.since)
         and (wanted.until is None or record.ended < wanted.until)
         and (wanted.reason is None or record.reason is wanted.reason)
@@ -52,15 +50,25 @@ def lets_through(wanted: Filter, record: GameRecord) -> bool:
     )
 
 
+def sides_of(wanted: Filter, record: GameRecord) -> set[int]:
+    """Return the sides from which a game is looked at: those of the player, or that of the first mover."""
+    if wanted.player is None:
+        return {0}
+    names = [player.name for player in record.players]
+    pairs = ((side, names[side], names[1 - side]) for side in (0, 1))
+    return {
+        side
+        for side, own, other in pairs
+        if own == wanted.player and wanted.opponent in (None, other) and wanted.side in (None, side)
+    }
+
+
 def has_result(wanted: Filter, record: GameRecord) -> bool:
     if record.winner is None:
         return wanted.result == "drawn" and record.reason is Reason.FULL
-    first, second = (player.name for player in record.players)
-    sides = {0} if wanted.player is None else set[int]()
-    sides |= {side for side, name in enumerate((first, second)) if name == wanted.player}
-    if wanted.opponent is not None:
-        sides = {side for side in sides if (second, first)[side] == wanted.opponent}
-    return any(wanted.result == ("won" if side == record.winner else "lost") for side in sides)
+    return any(
+        wanted.result == ("won" if side == record.winner else "lost") for side in sides_of(wanted, record)
+    )
 
 
 def filled(database: Database, kept: list[GameRecord]) -> list[GameRecord]:
