@@ -336,7 +336,7 @@ def compare(connection: Connection, choice: Choice) -> Comparison:
 def endings(
     connection: Connection, choice: Choice, names: Sequence[str] | None = None
 ) -> dict[tuple[str, Reason], Score]:
-    """Return scores by player and by the reason for which games ended, of the players in `names` or of all."""
+    """Return scores by player and by the reason for which games ended, of players in `names` or of all."""
     query = _sums(_source(connection, choice), ("player", "reason"), _SCORE, names)
     return {
         (name, REASONS[reason]): Score(int(number), int(won), int(drawn))
