@@ -16,9 +16,19 @@ from starlette.routing import Route
 
 from adapters.web.live.state import Json
 from adapters.web.page import charts
-from adapters.web.page.rendering import Renderer
-from adapters.web.page.sentences import REASON_TEXTS, Text, games_address, playing, result_for, waiting
+from adapters.web.page.rendering import Renderer, reads_html
+from adapters.web.page.sentences import (
+    REASON_TEXTS,
+    Part,
+    Text,
+    games_address,
+    playing,
+    result_for,
+    sentence,
+    waiting,
+)
 from adapters.web.query import BadRequestError, name_of, parameters
+from adapters.web.search import search
 from adapters.web.site import Site
 from gateway.game.board import Side
 from gateway.store import NotKeptError, statistics
@@ -30,6 +40,8 @@ GAMES = 13
 """The latest games that are listed."""
 WIDE = 460.0
 """The width of the middle card, in pixels."""
+MEANT = 3
+"""The most players that are suggested in place of one that does not exist."""
 _UNKNOWN = "no player of that name is connected, or has finished a game here"
 
 
@@ -103,11 +115,24 @@ class _Player:
         if not (about["players"] or about["games"]):
             if self._site.database is None:
                 raise NotKeptError
-            raise HTTPException(404, _UNKNOWN)
+            return await self._missing(request, name)
         kinds = sorted({each["kind"] for each in about["players"]})
         situation = _situation(name, about)
         return self._renderer.page(
             request, "new_player.html", tab="live", name=name, kinds=kinds, situation=situation
+        )
+
+    async def _missing(self, request: Request, name: str) -> Response:
+        """Say that there is no such player, and who may be meant."""
+        if not (name and reads_html(request)):
+            raise HTTPException(404, _UNKNOWN)
+        found = await search(self._site, name, MEANT)
+        text = list[str | Part]()
+        for place, each in enumerate([player.name for player in found.players] or found.similar):
+            text += ["Did you mean " if place == 0 else " or ", Part("linked", each)]
+        text += ["?"] if text else []
+        return self._renderer.page(
+            request, "error.html", 404, title=sentence(_UNKNOWN).removesuffix("."), text=text
         )
 
     def _context(self, name: str, career: Career, latest: Sequence[GameRecord]) -> dict[str, Any]:

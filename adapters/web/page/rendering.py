@@ -118,6 +118,8 @@ class Renderer:
     ) -> Response:
         """Return the page for an error."""
         title = HTTPStatus(status).phrase.capitalize()
+        if status == HTTPStatus.NOT_FOUND:  # what is missing says it all
+            title, text = sentences.sentence(text).removesuffix("."), ""
         response = self.page(request, "error.html", status, title=title, text=text)
         response.headers.update(headers or {})
         return response

@@ -25,7 +25,16 @@ def games(page: str) -> list[str]:
 async def test_name_that_never_played_is_not_found(site: Site, path: str) -> None:
     keep(site.database, [game()])
     page = await shown(site, f"/player/{path}", 404)
-    assert "No player of that name is connected, or has finished a game here." in page
+    assert "No player of that name is connected, or has finished a game here" in page
+
+
+@pytest.mark.parametrize("typed", ["aliec", "lic", "ALICE"])
+async def test_player_that_may_be_meant_is_named(site: Site, typed: str) -> None:
+    keep(site.database, [game("alice", "bob")])
+    page = await shown(site, f"/player/{typed}", 404)
+    assert "Did you mean <a" in page
+    assert 'href="/player/alice"' in page
+    assert 'href="/player/bob"' not in page
 
 
 def waiting(name: str, table: str | None = None, waited: float = 0.0, player: int = 7) -> list[str]:

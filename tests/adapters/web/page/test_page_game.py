@@ -162,7 +162,7 @@ async def test_what_is_no_id_or_no_format_is_not_found(site: Site, text: str) ->
     keep(site.database, [game()])
     page = await page_of(site, f"/game/{text}", 404)
     assert "<b>" not in page
-    assert "Not found There is no such" in words(page)
+    assert "<h1>There is no such" in page
 
 
 async def test_game_that_is_on_is_shown_at_its_address(site: Site) -> None:
