@@ -23,6 +23,8 @@ pytestmark = pytest.mark.browser
 OPTIONS = ("--grace", "30")
 WON = (0, 1, 0, 1, 0, 1, 0)
 LOST_CONNECTION = "ERR_(INTERNET_DISCONNECTED|CONNECTION|CONTENT_LENGTH|INCOMPLETE|EMPTY|NETWORK)"
+LONG = 90_000
+"""Milliseconds within which the games of an earlier test are gone."""
 tables = map("t{}".format, count())
 
 
@@ -69,6 +71,51 @@ def test_boards_move_while_clients_of_two_dialects_play(gateway: Served, windows
         expect(card.locator("svg.board line.four")).to_have_count(1)
         card.get_by_role("link", name="Watch this game").click()
         page.wait_for_url("**/game/*")
+
+
+def test_spectator_sees_a_game_its_result_and_how_it_came_about(gateway: Served, windows: Windows) -> None:
+    """In two clicks from an address that was opened while nobody played, without a reload on the way."""
+    page = windows.open("/")
+    expect(page.get_by_role("heading", name="Nobody is playing")).to_be_visible(timeout=LONG)
+    expect(page.get_by_role("heading", name="Join")).to_be_visible()
+    page.evaluate("window.isSame = true")
+    first, second = couple(gateway)
+    with connected(first, second):
+        featured = page.locator(".featured")
+        expect(page.get_by_role("heading", name="1 game now")).to_be_visible()
+        for number, column in enumerate(WON):
+            shows(featured, number)
+            (first, second)[number % 2].play(column)
+        expect(featured.get_by_text("it is over")).to_be_visible()
+        result = page.locator(".latest li").first
+        expect(result).to_contain_text(f"{first.name} beat {second.name}")
+        expect(result).to_contain_text("four at move 7")
+        assert page.evaluate("window.isSame")
+        result.get_by_role("link", name="Game").click()
+        page.wait_for_url("**/game/*")
+        expect(page.get_by_role("heading", level=1)).to_contain_text(f"{first.name} beat {second.name}")
+
+
+def test_viewer_stays_with_a_pair_and_follows_a_player(gateway: Served, windows: Windows) -> None:
+    page = windows.open("/")
+    pairs = [couple(gateway) for _ in range(3)]
+    with connected(*pairs[0]), connected(*pairs[1]), connected(*pairs[2]):
+        play(*pairs[1], 3, 3)
+        featured = page.locator(".featured")
+        expect(featured.locator(".side .name").first).not_to_be_empty()
+        name = str(featured.locator(".side .name").first.text_content())
+        featured.get_by_role("button", name="Stay with it").click()
+        expect(featured).to_contain_text("It stays with")
+        page.mouse.move(0, 0)
+        page.reload()
+        expect(featured.get_by_role("button", name="Stay with it")).to_have_attribute("aria-pressed", "true")
+        expect(featured.locator(".side .name").first).to_have_text(name)
+        other = page.locator(".boards .live-board:not(.vacant) .name").last
+        followed = str(other.text_content())
+        page.evaluate("name => localStorage.setItem('followed', JSON.stringify([name]))", followed)
+        page.reload()
+        expect(page).to_have_title(re.compile(f"^● {followed} plays "))
+        expect(page.locator(".boards .live-board").first).to_contain_text(followed)
 
 
 def test_list_of_those_who_wait_says_why(gateway: Served, windows: Windows) -> None:

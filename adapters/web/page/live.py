@@ -22,10 +22,11 @@ from adapters.web.live.live import UnavailableError
 from adapters.web.live.paths import wanted
 from adapters.web.live.state import Json
 from adapters.web.page.rendering import Renderer
-from adapters.web.page.results import Result, latest
-from adapters.web.page.sentences import Part, Text, points, stage_titles
+from adapters.web.page.results import Best, Result, best_of_today, latest
+from adapters.web.page.sentences import Part, Text, badge, points, stage_titles
 from adapters.web.query import BadRequestError, Given, parameters
 from adapters.web.site import Site
+from gateway.game.board import CELLS
 from gateway.store import StoreError, games, statistics, tournaments
 from gateway.store.database import Reading
 from gateway.store.games import Filter
@@ -53,6 +54,17 @@ class Stored:
     results: list[Result]
     today: int
     """The number of games that ended since midnight, UTC."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """The evaluation after one move, as a part of a strip."""
+
+    number: int
+    what: str
+    """``first``, ``second`` or ``draw``; empty if it is not known."""
+    height: float
+    """The sooner the win, the higher, up to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +103,7 @@ class _Live:
         self._site = site
         self._renderer = renderer
         self._stored = Known(FRESH, partial(site.do, self._read_stored))
+        self._best = Known(LASTING, partial(site.do, self._read_best))
         self._coming = Known(LASTING, partial(site.do, partial(next_tournament, site.reading)))
 
     async def page(self, request: Request) -> Response:
@@ -149,12 +162,16 @@ class _Live:
 
     async def _context(self, *, is_idle: bool) -> dict[str, Any]:
         """Return the values of templates that come from the database; None for each that cannot be read."""
-        values: dict[str, Any] = {"stored": None, "coming": None}
+        values: dict[str, Any] = dict.fromkeys(("stored", "best", "strip", "badges", "coming"))
         if self._site.database is None:
             return values
         try:
             values["stored"] = await self._stored.value()
             if is_idle:
+                values["best"] = best = await self._best.value()
+                if best is not None:
+                    values["strip"] = strip(best)
+                    values["badges"] = [badge(best.record, side) for side in (0, 1)]
                 values["coming"] = await self._coming.value()
         except StoreError:
             pass  # the live games do not need the database
@@ -164,6 +181,24 @@ class _Live:
         with self._site.reading() as connection:
             today = games.count(connection, Filter(since=from_moment("today")))
             return Stored(latest(connection, RESULTS), today)
+
+    def _read_best(self) -> Best | None:
+        with self._site.reading() as connection:
+            return best_of_today(connection)
+
+
+def strip(best: Best) -> list[Slot]:
+    """Return the evaluations after each move of a game; none if the game has not been analysed."""
+    if best.analysis is None:
+        return []
+    slots = []
+    for number, found in enumerate(best.analysis.evaluations[1:], 1):
+        if found is None or found.winner is None or found.at is None:
+            slots.append(Slot(number, "" if found is None else "draw", 0.0))
+        else:  # as in evaluation.js
+            height = max(0.1, 1 - (found.at - number) / CELLS)
+            slots.append(Slot(number, ("first", "second")[found.winner], round(height, 2)))
+    return slots
 
 
 def next_tournament(reading: Reading) -> Coming | None:

@@ -83,7 +83,7 @@ const featured = isFiltered
       pair: section.dataset.pair ? JSON.parse(section.dataset.pair) : null,
       changed: stay,
     });
-let isGuess = true; // whether the featured game was chosen before its place was known
+let isByStrength = false; // whether the featured game was chosen by its strength
 const openedAt = performance.now();
 
 /** Keep in the address with whom the viewer stays. */
@@ -110,12 +110,12 @@ function feature(now) {
   if (!featured) return false;
   const ranked = ranking(games.at.values());
   const current = featured.game && games.get(featured.game.game);
-  const isKnown = ranked.isByStrength || now > openedAt + SETTLING;
-  const isDue = !current || (isGuess && isKnown);
+  const isGuess = !isByStrength && now < openedAt + SETTLING;
+  const isDue = !current || (isGuess && ranked.isByStrength);
   const next = isDue ? chosen(ranked.on, featured.pair) : current;
   const waits = isDue && next !== undefined && next !== current && featured.isHeld;
   if (next && !waits) featured.show(next, now);
-  if (isDue && !waits) isGuess = !isKnown;
+  if (isDue && !waits) ({ isByStrength } = ranked);
   featured.explain(ranked);
   return waits;
 }
