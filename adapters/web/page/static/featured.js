@@ -22,7 +22,7 @@ import { SIDES } from "./rules.js";
 
 const BETWEEN_EVALUATIONS = 500;
 const BAR = { width: 150, height: 22, margin: 5 };
-const LISTED = 4; // moves that turned the game; of more, only the last two are listed
+const LISTED = 4; // moves that turned the game; of more, only the last one is listed
 const GUIDES = [0, 25, 50];
 
 export class Featured {
@@ -251,7 +251,7 @@ class Evaluator {
  */
 function turnings(game, turned) {
   if (!turned.length) return [];
-  const listed = turned.slice(turned.length > LISTED ? -2 : 0);
+  const listed = turned.slice(turned.length > LISTED ? -1 : 0);
   const links = listed.map(({ move }) =>
     create("a", { href: `/game/${encodeURIComponent(game)}#${move}`, textContent: String(move) }),
   );
