@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from openskill.models import PlackettLuce
 
-from gateway.store.totals import DEVIATION, MEAN, Entry, Key, Rating, Tally, Totals, rated
+from gateway.store.totals import DEVIATION, MEAN, Entry, Key, Rating, Tally, Totals, chance, rated
 
 players = st.integers(1, 4)
 entries = st.builds(
@@ -24,6 +25,13 @@ def test_ratings_are_those_of_openskill_to_the_last_bit(first: Rating, second: R
     teams = [[model.rating(mu=each.mean, sigma=each.deviation)] for each in (first, second)]
     (one,), (two,) = model.rate(teams, ranks=[[1.0, 1.0], [1.0, 2.0], [2.0, 1.0]][result])
     assert rated(first, second, result) == ((one.mu, one.sigma), (two.mu, two.sigma))
+
+
+def test_stronger_player_has_the_better_chance() -> None:
+    weak, strong = Rating(20.0, 2.0), Rating(30.0, 3.0)
+    assert chance(weak, weak) == 0.5
+    assert chance(weak, strong) == pytest.approx(1 - chance(strong, weak))
+    assert chance(weak, strong) < chance(weak, Rating(25.0, 3.0)) < 0.5
 
 
 def test_game_is_entered_on_both_accounts_and_in_one_tally() -> None:

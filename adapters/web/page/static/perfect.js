@@ -146,6 +146,7 @@ export class Perfect {
     const words = find(".perfect-words", this.#place);
     words.replaceChildren(...this.#words(worths, isTried));
     this.#place.classList.toggle("is-hidden", this.#isHidden);
+    this.#place.classList.toggle("is-troubled", words.querySelector(".ask") !== null);
     const isOver = ending(this.#moves) !== null;
     const room = roomOf(this.#moves);
     for (const [column, button] of this.#buttons.entries()) {

@@ -162,6 +162,7 @@ class Browser:
         self.games: dict[int, dict[str, Any]] = {}
         """By place."""
         self.counts: dict[str, Any] = {}
+        self.watching = 0
 
     def read(self, data: bytes) -> None:
         """Take in a piece of the stream that ends with a whole event."""
@@ -196,6 +197,8 @@ class Browser:
         assert len(game["moves"]) == told["number"]
         game["to_move"], game["left"] = 1 - told["side"], told["left"]
         game["thought"][told["side"]] += told["used"]
+        if "used" in game:
+            game["used"].append(told["used"])
 
     def _rated(self, told: dict[str, Any]) -> None:
         self.named(told["game"])["ratings"] = told["ratings"]
@@ -217,3 +220,6 @@ class Browser:
 
     def _counts(self, told: dict[str, Any]) -> None:
         self.counts = told
+
+    def _watching(self, told: dict[str, Any]) -> None:
+        self.watching = told["watching"]

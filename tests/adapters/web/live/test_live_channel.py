@@ -367,3 +367,17 @@ def test_viewer_that_reads_now_and_then_knows_what_a_new_one_is_told(
                 agree(games, viewer, now)
     for viewer in viewers:
         agree(games, viewer, now)
+
+
+def test_viewers_of_one_game_get_the_time_of_each_move_and_how_many_they_are() -> None:
+    games = Games(stands(game(1), (3, 4)), game(2))
+    games.hear([move(1, 0), move(2, 0)], 1.0)
+    one, every = Viewer(games, Wanted(game=identity(1))), Viewer(games)
+    assert one.read(1.0).games[0]["used"] == [None, None, move(1, 0).used]
+    assert "used" not in every.read(1.0).games[0]
+    agree(games, one, 1.0)
+    with_two = [games.open(one.wanted) for _ in range(2)]
+    games.tick(2.0)
+    games.tick(3.0)
+    assert "watching" in one.new(3.0)
+    assert one.browser.watching == len(with_two)

@@ -10,7 +10,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from game_records import game, packed
+from game_records import drawn, game, packed, rows
 from markupsafe import escape
 from tournament_news import add, begun, played
 from web_world import NASTY, Seen, Site, keep, said, shown, unkept
@@ -59,7 +59,49 @@ async def test_page_says_who_won_and_why_and_where_and_when(site: Site) -> None:
     shown = words(await page_of(site))
     assert "alice beat bob with four in a row" in shown
     assert "Move 7, in column 0, made four in a row." in shown
-    assert "Game 1 · table corner · series 7, round 2 · 2023-11-14T22:13:20.000Z · 7 moves in 1.5 s" in shown
+    assert (
+        "Game 1 · table corner · series 7, round 2 · 11-14 22:13 2023-11-14T22:13:20.000Z · 7 moves" in shown
+    )
+
+
+async def test_link_that_is_shared_tells_who_beat_whom_and_how(site: Site) -> None:
+    keep(site.database, [game()])
+    page = await page_of(site)
+    assert '<meta property="og:title" content="alice beat bob with four in a row">' in page
+    assert "alice beat bob with four in a row, 7 moves. Move 7, in column 0, made four in a row." in page
+
+
+async def test_game_leads_to_the_games_around_it_and_to_the_rounds_of_its_series(site: Site) -> None:
+    ids = [f"9k3fm-00000{number}" for number in range(1, 4)]
+    rounds = [game("alice", "bob"), game("bob", "alice"), drawn("alice", "bob")]
+    about = [{"game": each, "series": 58, "round": number} for number, each in enumerate(ids, 1)]
+    with site.database.writing() as connection:
+        records = [replace(each, **more) for each, more in zip(rounds, about, strict=True)]
+        storing.store(connection, rows(records))
+    page = await page_of(site, f"/game/{ids[1]}")
+    assert [f'rel="{each}"' in page for each in ("prev", "next")] == [True, True]
+    shown = words(page)
+    assert "Series 58, alice 1½ : 1½ bob Round 1 ✓ alice Round 2 ✓ bob Round 3 = drawn" in shown
+    assert "All 3 games of the two" in shown
+    assert 'href="/games?player=bob&amp;opponent=alice"' in page
+    assert 'rel="prev"' not in await page_of(site, f"/game/{ids[0]}")
+
+
+async def test_silence_that_lost_is_told_to_whom_it_concerns(site: Site) -> None:
+    exchange = ((0.1, "out", "genmove", None), (0.3, "in", "playmove 3", None))
+    other = ((0.3, "out", "YOUR_MOVE", 1.2), (1.5, "out", "YOU_LOST", None))
+    record = game(players=LINE[::-1], moves="3", winner=0, reason=Reason.TIME)
+    keep(site.database, [record], (exchange, other))
+    shown = words(await page_of(site))
+    assert "ann was silent for 1.2 s after move 1." in shown
+    assert "✕ time 300 ✕ no move for 1.2 s its clock ran out at 0.0" in shown
+
+
+async def test_game_has_its_board_and_its_moves_without_a_script(site: Site) -> None:
+    keep(site.database, [ILLEGAL], (SAID, HEARD))
+    page = await page_of(site)
+    assert 'class="final"' in page
+    assert "1 3 0.10 3 0.20 3 9 ✕ 0.20" in words(page)
 
 
 @pytest.mark.parametrize(
@@ -169,9 +211,23 @@ async def test_game_that_is_on_is_shown_at_its_address(site: Site) -> None:
     site.on = [encode_fact((STARTED, Standing((3, 3), (0.1, 0.2), (41.0, 40.0), 0.5)))]
     page = await page_of(site, "/game/9k3fm-00002a")
     assert "<ann> plays bob The game is on." in words(page)
+    assert "Moves only while the game is on" in words(page)
     assert "Game 9k3fm-00002a · lobby · round 1 · 42 s for each player" in words(page)
     assert "/api/live/events?game=9k3fm-00002a" in page
     assert ".pgn" not in page
+
+
+async def test_game_that_is_on_tells_what_is_known_of_its_players(site: Site) -> None:
+    players = ("<ann>", "bob")
+    keep(site.database, [game(*players), *(drawn(*players[::-1], game=each) for each in ("2", "3"))])
+    site.on = [encode_fact((STARTED, Standing((3,), (0.1, 0.2), (41.0, 40.0), 0.5)))]
+    shown = words(await page_of(site, "/game/9k3fm-00002a"))
+    assert "Head to head <ann> 2 : 1 bob" in shown
+    assert "won 1, drew 2, lost 0" in shown
+    assert "1st, sure" in shown
+    assert "By rating" in shown
+    assert "Their last games 3 bob first = drawn 2 bob first = drawn 1 <ann> first ✓ four Chip" in shown
+    assert "All 3 games of the two" in shown
 
 
 async def test_game_that_is_on_is_shown_where_no_results_are_kept(tmp_path: Path) -> None:

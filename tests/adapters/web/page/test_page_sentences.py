@@ -13,6 +13,7 @@ from gateway.store.evidence import Both, recorded, stored, unpack
 from gateway.store.presentation import outcome, refusal
 from gateway.store.records import GameRecord, Participant
 from gateway.store.statistics import Score
+from gateway.store.totals import Rating
 
 HOUSE = Participant("aima", "house", house=True)
 PUT_9 = (0.5, "in", "PUT 9", Objection.OUTSIDE)
@@ -208,3 +209,16 @@ def test_thinking_time_is_worded(milliseconds: float, text: str) -> None:
 
 def test_drawn_game_is_one_of_a_full_board() -> None:
     assert sentences.result_for(drawn(moves=DRAW), 1) == "drawn"
+
+
+@pytest.mark.parametrize(
+    ("means", "words"),
+    [
+        ((25.0, 25.2), "By rating each of them wins 5 of 10."),
+        ((20.0, 30.0), "By rating bob wins 8 of 10."),
+        ((99.0, 10.0), "By rating ann wins more than 9 of 10."),
+    ],
+)
+def test_ratings_say_how_often_the_stronger_player_wins(means: tuple[float, float], words: str) -> None:
+    first, second = (Rating(mean, 2.0) for mean in means)
+    assert plain(sentences.by_rating(("ann", "bob"), first, second)) == words
