@@ -1,8 +1,8 @@
 """The lock that reserves a database for one server, or for the nodes of one cluster.
 
-Knows advisory locks of files and of PostgreSQL. Commands take no lock. The lock is released when the process
-that holds it ends or is killed. PostgreSQL also releases it when the connection is lost; the server then
-takes it again.
+Another one reserves the analyses of a shared database for one process of the cluster. Knows advisory locks of
+files and of PostgreSQL. Commands take no lock. The lock is released when the process that holds it ends or is
+killed. PostgreSQL also releases it when the connection is lost; the process then takes it again.
 """
 
 import os
@@ -24,29 +24,37 @@ PATIENCE = 2.0
 """The number of seconds to wait for the lock, since the server that holds it may be ending."""
 _PERIOD = 0.1
 _WAIT = "stop that first, and wait until it has ended"
-_KEY = 4348
-"""The first key of PostgreSQL's locks. The second is the schema, since each schema has its own tables."""
+SERVERS = 4348
+ANALYSES = 4349
+"""The first keys of PostgreSQL's locks. The second is the schema, since each schema has its own tables."""
 _KEEP_ALIVE = text(
     "SELECT set_config('tcp_keepalives_idle', '10', false),"
     " set_config('tcp_keepalives_interval', '5', false), set_config('tcp_keepalives_count', '3', false)"
 )
 """Makes PostgreSQL detect within half a minute that a server's machine cannot be reached any more."""
-_EXCLUSIVE = text(f"SELECT pg_try_advisory_lock({_KEY}, hashtext(current_schema()))")
-_SHARED = text(f"SELECT pg_try_advisory_lock_shared({_KEY}, hashtext(current_schema()))")
+_EXCLUSIVE = text("SELECT pg_try_advisory_lock(:key, hashtext(current_schema()))")
+_SHARED = text("SELECT pg_try_advisory_lock_shared(:key, hashtext(current_schema()))")
 
 
 class Claim:
     """The lock of one server on its database."""
 
-    def __init__(self, where: str, *, shared: bool = False) -> None:
+    def __init__(self, where: str, *, shared: bool = False, key: int = SERVERS) -> None:
         """Prepare a lock on the database at `where`, a path or a URL, without taking it.
 
-        With `shared` the server is a node of a cluster, and the other nodes may hold the lock, too.
+        With `shared` the server is a node of a cluster, and the other nodes may hold the lock, too. `key` is
+        `SERVERS`; or `ANALYSES`, for PostgreSQL only.
         """
         self._where = where
         self._shared = shared
+        self._key = key
         self._file: int | None = None
         self._connection: Connection | None = None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this process had the lock at the latest attempt to acquire it."""
+        return self._connection is not None or self._file is not None
 
     def take(self, patience: float = PATIENCE) -> None:
         """Acquire the lock, waiting up to `patience` seconds. Raises StoreError if another server holds it.
@@ -102,7 +110,8 @@ class Claim:
             self._connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
             self._connection.detach()
             self._connection.execute(_KEEP_ALIVE)
-        has_lock: bool = self._connection.execute(_SHARED if self._shared else _EXCLUSIVE).scalar_one()
+        attempt = _SHARED if self._shared else _EXCLUSIVE
+        has_lock: bool = self._connection.execute(attempt, {"key": self._key}).scalar_one()
         return has_lock
 
     def _refusal(self) -> str:

@@ -11,7 +11,7 @@ from game_records import game, rows
 from sqlalchemy import text
 
 from gateway.store import StoreError
-from gateway.store.claim import Claim
+from gateway.store.claim import ANALYSES, Claim
 from gateway.store.database import Database, is_url, open_to_write
 from gateway.store.worker import Worker
 
@@ -139,3 +139,21 @@ def test_lock_that_was_lost_is_taken_anew(database: Database) -> None:
         claim.keep()
         with pytest.raises(StoreError):
             Claim(where).take(0.0)
+
+
+def test_games_of_a_shared_database_are_analysed_by_one_process_until_that_has_ended(
+    database: Database,
+) -> None:
+    if not database.is_shared:
+        pytest.skip("a file has no nodes")
+    where = database.place.where
+    with claimed(where, shared=True), claimed(where, shared=True):
+        one, other = (Claim(where, key=ANALYSES) for _ in range(2))
+        for _ in range(2):
+            one.keep()
+            other.keep()
+            assert (one.is_held, other.is_held) == (True, False)
+        one.close()
+        other.keep()
+        assert (one.is_held, other.is_held) == (False, True)
+        other.close()
