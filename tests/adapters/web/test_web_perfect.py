@@ -145,7 +145,8 @@ async def test_background_waits_for_who_asks_and_rests_as_long_as_it_works(autoj
 
 
 def test_worth_is_said_with_the_move_that_ends_the_game() -> None:
-    found = as_object("", [{0: 18, 1: -18, 2: 0}])
+    found = as_object("0", [{0: 18, 1: -18, 2: 0}, None])
+    assert found["positions"][1] is None
     assert found["positions"][0][:4] == [
         {"result": "win", "at": 7},
         {"result": "lose", "at": 8},
