@@ -107,7 +107,8 @@ class Application:
                 headers = {"Retry-After": "2"}
             case NotKeptError():
                 if _is_page(request):  # the view exists, and says how to keep results
-                    return self._renderer.page(request, "unkept.html", tab="standings")
+                    tab = "games" if request.url.path == "/games" else "standings"
+                    return self._renderer.page(request, "unkept.html", tab=tab)
                 status, text = 404, str(error)
             case NoTournamentError():
                 status, text = 404, str(error)

@@ -247,14 +247,16 @@ def _drops(connection: Connected, wish: Wish) -> list[tuple[str, str, int]]:
 
 
 def _alike(connection: Connected, wish: Wish) -> dict[str, list[str]]:
-    """Return, for each filter that names an unknown player, the names of similar players."""
+    """Return, for each filter that names an unknown player or table, similar names."""
     chosen = {name: wish.given[name] for name in ("player", "opponent") if name in wish.given}
-    known = statistics.players_named(connection, [*chosen.values()])
+    known = names.known(connection, [*chosen.values()])
     unknown = {each: name for each, name in chosen.items() if name not in known}
-    if not unknown:
-        return {}
-    compared = names.most_active(connection, COMPARED)
-    return {each: similar(name, compared) for each, name in unknown.items()}
+    compared = names.most_active(connection, COMPARED) if unknown else []
+    found = {each: similar(name, compared) for each, name in unknown.items()}
+    table = wish.filter.table
+    if table is not None and table.casefold() != LOBBY and not games.spellings(connection, table):
+        found["table"] = similar(table, games.all_tables(connection))
+    return found
 
 
 def _opponents(connection: Connected, wanted: Filter) -> list[str]:
