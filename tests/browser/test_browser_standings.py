@@ -10,7 +10,7 @@ from showcase import CAST, fill, history
 from worlds.server import EVERY_PORT, Served, served
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Request
 
 pytestmark = pytest.mark.browser
 
@@ -90,3 +90,34 @@ def test_phone_has_two_lines_a_player_and_folded_choices(windows: Windows) -> No
     page.locator("select[name=form]").select_option("cross")
     page.wait_for_url("**/standings?form=cross*")
     expect(page.locator("td.own").first).to_be_visible()
+
+
+CUT = """async () => {
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    const place = document.querySelector(".scroller");
+    const { right } = place.getBoundingClientRect();
+    const heads = [...place.querySelectorAll("thead th")].map((head) => head.getBoundingClientRect());
+    const cut = heads.find((head) => head.left < right && head.right > right + 1);
+    return cut && (right - cut.left) / cut.width;
+}"""
+"""Returns which part of the column at the edge of the table is in sight; null if all columns are."""
+
+
+@pytest.mark.parametrize(
+    ("path", "width"), [("/standings", 768), ("/standings?form=cross", 390), ("/standings?form=reason", 390)]
+)
+def test_table_that_scrolls_shows_half_a_column_at_its_edge(path: str, width: int, windows: Windows) -> None:
+    page = windows.open(path, viewport={"width": width, "height": 800})
+    for wide in (width, width + 23):
+        page.set_viewport_size({"width": wide, "height": 800})
+        assert page.evaluate(CUT) == pytest.approx(0.5, abs=0.05)
+
+
+def test_standings_are_less_than_eighty_kilobytes(windows: Windows) -> None:
+    page = windows.open("about:blank")
+    asked: list[Request] = []
+    page.on("requestfinished", lambda request: asked.append(request))  # noqa: PLW0108  it is marked
+    page.goto("/standings")
+    page.wait_for_load_state("networkidle")
+    sizes = [each.sizes() for each in asked]
+    assert 0 < sum(each["responseBodySize"] + each["responseHeadersSize"] for each in sizes) < 80_000
