@@ -26,6 +26,7 @@ WIDE = "table.crosstable, table[class*=form-], .bracket"
 """What may be wider than its place, which then scrolls sideways."""
 LONGEST_WORDS = """document.querySelectorAll(".connection").forEach((each) => {
     each.hidden = false;
+    each.classList.add("is-lost");
     each.querySelector(".word").textContent = "connecting again";
 })"""
 """Writes the longest words that the header can have."""
