@@ -183,7 +183,7 @@ def _selected(given: Mapping[str, str]) -> Text:
     result, words = given.get("result"), list[str | Part]()
     if "player" in given:
         verbs = {"won": "won by ", "drawn": "drawn by ", "lost": "lost by "}
-        words += [verbs.get(result or "", "games of "), Part("name", given["player"])]
+        words += [verbs.get(result or "", "games of "), Part("player", given["player"])]
     elif result is not None:
         winners = {"won": "won by the first mover", "lost": "won by the second mover"}
         words.append(winners.get(result, "drawn"))
@@ -192,7 +192,7 @@ def _selected(given: Mapping[str, str]) -> Text:
     if "moving" in given:
         words.append(f" moving {given['moving']}")
     if "opponent" in given:
-        words += [" against ", Part("name", given["opponent"])]
+        words += [" against ", Part("player", given["opponent"])]
     if "reason" in given:
         ended = _ENDED[given["reason"]]
         is_void = given["reason"] in ("aborted", "stopped", "replayed")
@@ -200,7 +200,7 @@ def _selected(given: Mapping[str, str]) -> Text:
     if given.get("table", "").casefold() == LOBBY:
         words.append(" in the lobby")
     elif "table" in given:
-        words += [" at table ", Part("name", given["table"])]
+        words += [" at table ", Part("player", given["table"])]
     if "since" in given:
         words.append(f" {since(given['since'])}")
     if "until" in given:
@@ -209,7 +209,8 @@ def _selected(given: Mapping[str, str]) -> Text:
         words.append(" that count")
     if "mistake" in given:
         whose = {"lost": " of its own", "won": " of its opponent"} if "player" in given else {}
-        words.append(f", by a mistake{whose.get(result or '', '')}")
+        verb = ", by" if result else " lost by"
+        words.append(f"{verb} a mistake{whose.get(result or '', '')}")
     return words
 
 
