@@ -22,7 +22,7 @@ FALL = """async (address) => {
     );
     return [...found, isAbove];
 }"""
-"""Shows two moves, one more, and several more; the last value is whether the plate covers the falling disc."""
+"""Shows two moves, one more, and several more; the last value is whether the plate covers the disc."""
 
 
 @pytest.mark.parametrize(("look", "motions"), [({}, ["fall", "hide"]), (STILL, [])])
