@@ -38,6 +38,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "moment": moment,
     "position": boards.position,
     "plain": sentences.plain,
+    "ago": lambda at: sentences.ago(at, round(1000 * time.time())),
     "age": lambda at: sentences.age(at, round(1000 * time.time())),
     "reason": lambda word: sentences.REASON_TEXTS.get(word, word),
 }

@@ -93,6 +93,14 @@ def age(at: int, now: int) -> str:
     return f"{hours} h" if not days else "yesterday" if days == 1 else f"{days} days"
 
 
+def ago(at: int, now: int) -> str:
+    """Return when a time was, as in a sentence: ``12 min ago``, ``yesterday`` or ``on 2026-11-21``."""
+    passed = age(at, now)
+    if passed == "yesterday":
+        return passed
+    return f"on {passed}" if passed == moment(at)[:10] else f"{passed} ago"
+
+
 def ordinal(place: int) -> str:
     """Return a place as ``1st``, ``22nd`` or ``13th``."""
     ends = {1: "st", 2: "nd", 3: "rd"}

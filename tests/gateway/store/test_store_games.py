@@ -4,7 +4,7 @@ import pytest
 from game_records import drawn, game, numbered, packed, rows
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import update
+from sqlalchemy import insert, update
 from store_world import enclosure, keep, keep_only, records
 from trials import FEW
 
@@ -15,7 +15,7 @@ from gateway.store.database import Database
 from gateway.store.evidence import Line
 from gateway.store.games import Filter, NoGameError, Page
 from gateway.store.records import FAULTS, GameRecord
-from gateway.store.schema import exchanges
+from gateway.store.schema import analyses, exchanges
 
 again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=FEW)
 SOME = st.sampled_from(["a", "b", "c"])
@@ -142,6 +142,21 @@ def test_game_that_bounds_a_page_and_is_not_there_is_an_error(database: Database
         storing.clear(connection)
     with pytest.raises(NoGameError, match=f"there is no game {games.PAGE}"):
         next(reading)
+
+
+def test_mistake_is_a_fault_or_a_move_that_turned_the_game(database: Database) -> None:
+    filled(database, [game(), game(), game(moves="01", reason=Reason.TIME), game(), drawn()])
+    with database.reading() as connection:
+        assert games.unanalysed(connection, Filter(mistake=True)) == 0, "there is no solver"
+    with database.writing() as connection:
+        for number, lost_by in ((1, 4), (2, None)):
+            about = {"game": number, "scores": b"", "turned": 1, "lost_by": lost_by}
+            connection.execute(insert(analyses).values(about))
+        found = games.page(connection, Filter(mistake=True), Page(newest_first=False))
+        assert [each.game for each in found] == ["1", "3"]
+        assert games.unanalysed(connection, Filter(mistake=True)) == 1
+        assert games.unanalysed(connection, Filter(mistake=True, reason=Reason.TIME)) == 0
+        assert games.best(connection, 0) == "2"
 
 
 def test_neighbours_are_the_games_stored_before_and_after(database: Database) -> None:

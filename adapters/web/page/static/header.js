@@ -57,21 +57,33 @@ const WHOLE = { dateStyle: "medium", timeStyle: "medium" };
 const LONG_AGO = 14 * 86_400_000; // milliseconds after which a time is shown as a date
 
 /**
+ * Format how long ago something was, as a date if it was long ago; or when it was, as in a sentence.
+ * @param {Date} at
+ * @param {boolean} inSentence
+ */
+function passed(at, inSentence) {
+  const milliseconds = Date.now() - at.getTime();
+  const isLongAgo = milliseconds >= LONG_AGO;
+  const words = isLongAgo ? at.toLocaleDateString([], { dateStyle: "medium" }) : age(milliseconds);
+  if (!inSentence || words === "yesterday") return words;
+  return isLongAgo ? `on ${words}` : `${words} ago`;
+}
+
+/**
  * Show the times in `root` in the viewer's time zone.
  * @param {ParentNode} root
  */
 export function localize(root) {
   for (const each of /** @type {HTMLTimeElement[]} */ (findAll("time[datetime]", root))) {
     const at = new Date(each.dateTime);
-    const precision = PRECISIONS[each.dataset.precision ?? ""] ?? WHOLE;
-    if (each.dataset.precision !== "age") {
+    const { precision = "" } = each.dataset;
+    if (precision === "age" || precision === "ago") {
+      each.title = at.toLocaleString([], WHOLE);
+      each.textContent = passed(at, precision === "ago");
+    } else {
       each.title = each.dateTime;
-      each.textContent = at.toLocaleString([], precision);
-      continue;
+      each.textContent = at.toLocaleString([], PRECISIONS[precision] ?? WHOLE);
     }
-    const passed = Date.now() - at.getTime();
-    each.title = at.toLocaleString([], WHOLE);
-    each.textContent = passed < LONG_AGO ? age(passed) : at.toLocaleDateString([], { dateStyle: "medium" });
   }
 }
 localize(document);

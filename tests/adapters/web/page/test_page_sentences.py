@@ -1,6 +1,7 @@
 """What the page says of games, players and standings: which facts, and how they are counted."""
 
 from collections.abc import Sequence
+from urllib.parse import parse_qsl
 
 import pytest
 from game_records import BEGAN, DRAW, FOUR, drawn, game
@@ -222,3 +223,50 @@ def test_drawn_game_is_one_of_a_full_board() -> None:
 def test_ratings_say_how_often_the_stronger_player_wins(means: tuple[float, float], words: str) -> None:
     first, second = (Rating(mean, 2.0) for mean in means)
     assert plain(sentences.by_rating(("ann", "bob"), first, second)) == words
+
+
+@pytest.mark.parametrize(
+    ("minutes", "short", "in_sentence"),
+    [
+        (-1, "0 min", "0 min ago"),
+        (59, "59 min", "59 min ago"),
+        (60, "1 h", "1 h ago"),
+        (1440, "yesterday", "yesterday"),
+        (2880, "2 days", "2 days ago"),
+        (15 * 1440, "2023-10-30", "on 2023-10-30"),
+    ],
+)
+def test_age_is_in_the_largest_unit_and_a_date_after_two_weeks(
+    minutes: int, short: str, in_sentence: str
+) -> None:
+    at = 1_700_000_000_000 - 60_000 * minutes
+    assert sentences.age(at, 1_700_000_000_000) == short
+    assert sentences.ago(at, 1_700_000_000_000) == in_sentence
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        (
+            "player=ann&result=lost&since=yesterday&mistake=1",
+            "lost by ann since yesterday, by a mistake of its own",
+        ),
+        ("player=ann&result=won&mistake=1", "won by ann, by a mistake of its opponent"),
+        ("player=ann&moving=first&opponent=bob", "games of ann moving first against bob"),
+        ("player=ann&result=drawn", "drawn by ann"),
+        ("result=lost", "won by the second mover"),
+        ("result=drawn&table=cup", "drawn at table cup"),
+        ("mistake=1&table=lobby", "games in the lobby lost by a mistake"),
+        ("reason=time&since=90m", "games that ended on time in the last 90 minutes"),
+        ("reason=stopped&since=week", "games, stopped by the server in the last 7 days"),
+        (
+            "since=2026-11-01&until=2026-11-02&counted=1",
+            "games since 2026-11-01 before 2026-11-02 that count",
+        ),
+    ],
+)
+def test_filters_of_games_read_as_one_sentence(query: str, words: str) -> None:
+    given = dict(parse_qsl(query))
+    assert plain(sentences.selection(given, 3, 1312)) == f"3 of 1,312: {words}"
+    more = sentences.selection(given, 10_000, 20_000, is_more=True)
+    assert plain(more).startswith("10,000 or more of 20,000: ")
