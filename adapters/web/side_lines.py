@@ -1,7 +1,7 @@
 """Side lines: other moves than those that were played, from a position of a finished game on.
 
 Pure. Knows the board; does not know the solver. A side line must be of no use to a bot in a game that is on,
-so positions that such a game may soon reach are refused.
+so the positions that such a game has had or may soon reach are refused.
 """
 
 from collections.abc import Iterable, Sequence
@@ -45,19 +45,24 @@ def line_of(moves: str, given: Given) -> Sequence[Board]:
 
 
 def is_near(asked: Iterable[Board], on: Iterable[str]) -> bool:
-    """Whether a game with one of the moves `on` may reach one of the boards, or its mirror image, soon."""
-    boards = [*asked]
-    counts = {len(board.moves) - ahead for board in boards for ahead in range(AHEAD + 1)}
+    """Whether a game with one of the moves `on` has had one of the boards, or may soon reach it.
+
+    The mirror image of a board is as good as the board. A position that the game has left counts, because the
+    worth of the column that was played there tells who is winning now.
+    """
+    boards = [(len(board.moves), board.discs) for board in asked]
+    boards += [(count, (_mirrored(one), _mirrored(other))) for count, (one, other) in boards]
+    wanted = {discs for _, discs in boards}
     for moves in on:
-        if not moves or len(moves) not in counts:
-            continue
-        live = Board()
-        for digit in moves:
-            live = live.drop(int(digit))
-        for discs in (live.discs, tuple(map(_mirrored, live.discs))):
-            for board in boards:
-                if len(moves) <= len(board.moves) <= len(moves) + AHEAD and _has(board.discs, discs):
-                    return True
+        discs, heights = [0, 0], [0] * COLUMNS
+        for number, digit in enumerate(moves):
+            column = int(digit)
+            discs[number & 1] |= 1 << column * _HEIGHT + heights[column]
+            heights[column] += 1
+            if (discs[0], discs[1]) in wanted:
+                return True
+        if moves and any(0 <= count - len(moves) <= AHEAD and _has(board, discs) for count, board in boards):
+            return True
     return False
 
 

@@ -58,7 +58,9 @@ def test_line_that_cannot_be_played_is_refused(after: str, columns: str, why: st
         ("3344", "334", True),
         ("3443", "3", True),
         ("34435", "3", False),  # four moves ahead
-        ("33", "3344", False),  # the game has gone on
+        ("33", "3344", True),  # the game has gone on, and its move is one of the columns there
+        ("55", "3344", False),
+        ("3355", "3344", False),
         ("4332", "2334", True),  # the same discs, made in another order and mirrored
         ("0011", "6655", True),
         ("0011", "665", True),
@@ -92,7 +94,9 @@ async def test_worth_of_a_side_line_is_that_of_each_of_its_positions(site: Site)
     assert site.analysed == []
 
 
-@pytest.mark.parametrize(("columns", "status"), [("3", 200), ("33", 409), ("33455", 409), ("4453", 200)])
+@pytest.mark.parametrize(
+    ("columns", "status"), [("3", 409), ("33", 409), ("44", 200), ("33455", 409), ("4453", 200)]
+)
 async def test_side_line_near_a_game_that_is_on_is_not_worked_out(
     site: Site, columns: str, status: int
 ) -> None:
