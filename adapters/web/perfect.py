@@ -5,7 +5,6 @@ asks for is solved before games that nobody asked for. One request is served at 
 wait. A position that was not solved in time is tried again at the next request for it.
 """
 
-import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +12,6 @@ from typing import Any
 
 import trio
 
-from adapters.web.solver import LOST
 from gateway.game.board import COLUMNS
 from gateway.game.evaluation import Scores, last_move, result
 from gateway.store.analyses import analysis_of, packed
@@ -25,8 +23,6 @@ WAITING = 3
 """The most requests that wait while another one is served."""
 KEPT = 10_000
 """The most positions whose results are remembered. They take about 5 MB."""
-
-logger = logging.getLogger(__name__)
 
 
 class BusyError(Exception):
@@ -41,10 +37,10 @@ class Perfect:
 
     def __init__(
         self,
-        work: Callable[[str], Awaitable[Scores]],
+        work: Callable[[str], Awaitable[Scores | None]],
         keep: Callable[[Solved], Awaitable[object]] | None = None,
     ) -> None:
-        """`work` scores a position, such as `Solver.scores`; `keep` stores the scores of a whole game."""
+        """`work` scores a position, as `Solver.scores` does; `keep` stores the scores of a whole game."""
         self._work = work
         self._keep = keep
         self._turn = trio.Lock()
@@ -103,10 +99,8 @@ class Perfect:
         for columns in reversed(positions_of(record)):
             while self._asking:
                 await self._quiet.wait()
-            began, scores = trio.current_time(), None
-            with trio.move_on_after(LIMIT):
-                scores = await self._solve(columns)
-            if scores is None:
+            began = trio.current_time()
+            if (scores := await self._solve(columns)) is None:
                 return False
             found.append(scores)
             await trio.sleep(trio.current_time() - began)
@@ -120,19 +114,15 @@ class Perfect:
             await self._keep(Solved(record.game, record.moves, packed(scores)))
 
     async def _solve(self, columns: str) -> Scores | None:
-        """Return the scores of a position; None if the worker died or cannot be started."""
+        """Return the scores of a position; None if the solver fails."""
         scores = self._known.get(columns)  # another request may have found them meanwhile
         if scores is None:
-            try:
-                scores = await self._work(columns)
-            except LOST as error:
-                about = {"event": "solver_lost", "error": str(error)}
-                logger.warning("a position cannot be solved: %s", error, extra=about)
-                return None
-        self._known[columns] = scores
-        self._known.move_to_end(columns)
-        if len(self._known) > KEPT:
-            self._known.popitem(last=False)
+            scores = await self._work(columns)
+        if scores is not None:
+            self._known[columns] = scores
+            self._known.move_to_end(columns)
+            if len(self._known) > KEPT:
+                self._known.popitem(last=False)
         return scores
 
 

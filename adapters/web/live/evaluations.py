@@ -4,7 +4,6 @@ Knows positions as a whole, and never what a column is worth, which would help a
 Nothing is solved unless somebody asks for a game, and each position is solved once.
 """
 
-import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
@@ -13,7 +12,6 @@ from typing import Any
 import trio
 
 from adapters.web.live.state import Game
-from adapters.web.solver import LOST
 from gateway.game.board import Board
 from gateway.game.evaluation import Evaluation, evaluation, evaluation_of_end, turned
 from gateway.game.facts import GameStarted
@@ -25,8 +23,6 @@ AT_ONCE = 4
 """The most games that are solved at once. Requests for further games get only what is known already."""
 PATIENCE = 2.0
 """Seconds after which a request gets what is known until then."""
-
-logger = logging.getLogger(__name__)
 
 
 class SecretError(Exception):
@@ -49,13 +45,13 @@ class Evaluations:
 
     def __init__(
         self,
-        work: Callable[[str], Awaitable[int]],
+        work: Callable[[str], Awaitable[int | None]],
         asking: Callable[[], AbstractContextManager[None]],
         is_secret: Callable[[GameStarted], Awaitable[bool]],
         *,
         is_possible: bool = True,
     ) -> None:
-        """`work` scores a position as a whole, such as `Solver.value`, within a block of `asking`.
+        """`work` scores a position as a whole, as `Solver.value` does, within a block of `asking`.
 
         `is_secret` returns whether the tournament that a game belongs to keeps it secret who is winning.
         `is_possible` is whether the solver is installed.
@@ -106,12 +102,9 @@ class Evaluations:
                 continue
             if trio.current_time() >= until:
                 return
-            try:
-                found[number] = evaluation(await self._work(moves[:number]), number)
-            except LOST as error:
-                about = {"event": "solver_lost", "error": str(error)}
-                logger.warning("a position cannot be solved: %s", error, extra=about)
+            if (score := await self._work(moves[:number])) is None:
                 return
+            found[number] = evaluation(score, number)
 
 
 def as_object(found: Sequence[Evaluation | None]) -> dict[str, Any]:
