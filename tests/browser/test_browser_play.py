@@ -147,6 +147,19 @@ def test_page_without_scripts_says_how_to_play(windows: Windows) -> None:
 
 
 @pytest.mark.usefixtures("long")
+def test_board_and_buttons_are_in_sight_in_every_window(windows: Windows) -> None:
+    page = windows.open("/play")
+    choose(page, "random")
+    for width, height in ((390, 664), (390, 844), (768, 720), (1100, 720), (1280, 720), (1366, 768)):
+        page.set_viewport_size({"width": width, "height": height})
+        tabs = 60 if width < 640 else 0
+        for selector in (".columns", ".game svg.board", ".actions .drop", ".actions .leave"):
+            box = page.locator(selector).bounding_box()
+            assert box is not None
+            assert box["y"] + box["height"] <= height - tabs, (width, height, selector)
+
+
+@pytest.mark.usefixtures("long")
 def test_key_drops_nothing_once_a_game_was_left(windows: Windows) -> None:
     page = windows.open("/play")
     choose(page, "random")
