@@ -48,11 +48,10 @@ class View(NamedTuple):
     """Selectors, each of whose first element that is drawn has to be in the window as a whole."""
 
 
-LIVE_BOARD = ".live-board:not(.vacant) svg.board"
 TITLE = "main h1"
 BRACKET = ".bracket .match"
 VIEWS = {
-    "live": View("/", (LIVE_BOARD,)),
+    "live": View("/", (".featured svg.board",)),
     "live of a player": View("/?player=alice"),
     "nobody plays": View("/?player=nobody"),
     "standings": View("/standings", (".standings tbody tr:nth-child(2) .player",)),
