@@ -1,5 +1,7 @@
 // The view Games: a field that suggests names chooses one at once, and one menu is open at a time.
-import { findAll } from "./dom.js";
+import { find, findAll } from "./dom.js";
+
+find(".games-view .copy").hidden = false;
 
 const menus = /** @type {HTMLDetailsElement[]} */ (findAll(".games-view details.menu"));
 
