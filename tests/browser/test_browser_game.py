@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -118,15 +119,22 @@ def test_game_that_is_on_is_followed_to_its_stored_end_at_the_same_address(
     first, second = ArenaClient(gateway, "ann", "t"), DroidconClient(gateway, "ben", "t")
     with connected(first, second):
         first.play(3)
-        page = windows.open("/")
-        page.get_by_role("link").filter(has_text="ann").click()
-        page.wait_for_url("**/game/*")
+        page = windows.open("about:blank")
+        [game] = page.request.get("/api/live?table=t").json()["games"]
+        page.goto(f"/game/{game['game']}")
         expect(discs(page)).to_have_count(1)
         address = page.url
+        moves = page.get_by_role("region", name="Moves with times")
+        expect(moves).to_contain_text("thinks for")
         for number, column in enumerate((4, 3, 4, 3, 4, 3)):
             (second, first)[number % 2].play(column)
             expect(discs(page)).to_have_count(number + 2)
+            if number < 5:
+                expect(moves.locator(f"tr[data-move='{number + 2}']")).to_contain_text(
+                    re.compile(rf"column {column}\s*[0-9]+\.[0-9]{{2}} s")
+                )
         expect(page.locator("h1")).to_contain_text("four in a row")
+        expect(page.get_by_role("region", name="Messages of both players")).to_contain_text("PUT 3")
         assert page.url == address
 
 

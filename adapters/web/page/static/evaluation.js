@@ -9,6 +9,65 @@ import { COLUMNS, ROWS } from "./rules.js";
  */
 
 /**
+ * What the server answers: the evaluations after each number of moves, and the moves that turned the game.
+ * @typedef {import("./perfect.js").Turning} Turning
+ * @typedef {{ moves: number, evaluations: Evaluation[], turned: Turning[] }} Evaluated
+ */
+
+const BETWEEN = 500; // milliseconds between two questions
+
+/** Asks the server who is winning games that are on: at most once for each move, and at most twice a second. */
+export class Evaluator {
+  #listeners;
+  #askedAt = -Infinity;
+  #isAsking = false;
+  /** What was asked for last: the id of a game and the number of its moves. */
+  #asked = "";
+  /** @type {string | null} The id of a game of which the server does not tell who is winning. */
+  #refused = null;
+
+  /**
+   * Call `known` with the id of a game and the answer, and `refused` with the id and the reason if nobody may know.
+   * @param {object} listeners
+   * @param {(game: string, answer: Evaluated) => void} listeners.known
+   * @param {(game: string, why: string) => void} listeners.refused
+   */
+  constructor(listeners) {
+    this.#listeners = listeners;
+  }
+
+  /**
+   * Ask about a game at `now`, unless that was done since its latest move.
+   * @param {{ game: string, moves: string }} game
+   * @param {number} now
+   */
+  ask({ game, moves }, now) {
+    const wanted = `${game} ${moves.length}`;
+    if (game === this.#refused || this.#isAsking || wanted === this.#asked) return;
+    if (now < this.#askedAt + BETWEEN) return;
+    this.#asked = wanted;
+    this.#askedAt = now;
+    this.#read(game);
+  }
+
+  /** @param {string} game */
+  async #read(game) {
+    this.#isAsking = true;
+    try {
+      const answer = await fetch(`/api/live/games/${encodeURIComponent(game)}/evaluation`);
+      if (answer.ok) this.#listeners.known(game, await answer.json());
+      else if (answer.status === 403) {
+        this.#refused = game;
+        this.#listeners.refused(game, (await answer.json()).error);
+      }
+    } catch {
+      // The server is away for a moment. It is asked again after the next move.
+    }
+    this.#isAsking = false;
+  }
+}
+
+/**
  * Return how much of its room the evaluation of a position after `moves` moves takes: a draw nothing, a win from a
  * quarter to all of it, the more the sooner it comes.
  * @param {NonNullable<Evaluation>} evaluation

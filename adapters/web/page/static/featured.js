@@ -3,7 +3,7 @@ import { praise } from "./arrangement.js";
 import { make } from "./board.js";
 import { Card } from "./card.js";
 import { create, fill, find, isHeld, write } from "./dom.js";
-import { inSentence, showBar } from "./evaluation.js";
+import { Evaluator, inSentence, showBar } from "./evaluation.js";
 import { showFollow } from "./follow.js";
 import { address, kindOf, signed, thought } from "./format.js";
 import { readText } from "./read.js";
@@ -12,15 +12,13 @@ import { SIDES } from "./rules.js";
 /**
  * @typedef {import("./arrangement.js").Pair} Pair
  * @typedef {import("./dom.js").Part} Part
- * @typedef {import("./evaluation.js").Evaluation} Evaluation
  * @typedef {import("./games.js").LiveGame} LiveGame
  * @typedef {import("./games.js").Rating} Rating
  * @typedef {import("./rules.js").Side} Side
  * @typedef {ReturnType<typeof import("./arrangement.js").ranking>} Ranking
- * @typedef {{ moves: number, evaluations: Evaluation[], turned: { move: number }[] }} Evaluated
+ * @typedef {import("./evaluation.js").Evaluated} Evaluated
  */
 
-const BETWEEN_EVALUATIONS = 500;
 const BAR = { width: 150, height: 22, margin: 5 };
 const LISTED = 4; // moves that turned the game; of more, only the last one is listed
 const GUIDES = [0, 25, 50];
@@ -33,7 +31,7 @@ export class Featured {
   #element;
   #card;
   #keeps;
-  /** @type {Evaluator | null} */
+  /** @type {Winning | null} */
   #evaluator = null;
 
   /**
@@ -46,7 +44,7 @@ export class Featured {
     this.#element = element;
     this.#card = new Card(element);
     this.#keeps = keeps;
-    if (evaluates) this.#evaluator = new Evaluator(find(".worth", element));
+    if (evaluates) this.#evaluator = new Winning(find(".worth", element));
     find(".stay", element).addEventListener("click", () => {
       this.pair = this.pair ? null : this.#names();
       this.#showStay();
@@ -151,23 +149,24 @@ export class Featured {
   }
 }
 
-/** Shows who is winning. It asks the server at most once for each move. */
-class Evaluator {
+/** Shows who is winning. */
+class Winning {
   #place;
   #svg;
   /** @type {LiveGame | undefined} */
   #game;
-  #askedAt = -Infinity;
-  #isAsking = false;
-  /** What was asked for last: the id of a game and the number of its moves. */
-  #asked = "";
-  /** @type {string | null} The id of a game of which the server does not tell who is winning. */
-  #refused = null;
+  #evaluator;
 
   /** @param {HTMLElement} place */
   constructor(place) {
     this.#place = place;
     this.#svg = find("svg", place, SVGElement);
+    this.#evaluator = new Evaluator({
+      known: (game, answer) => this.#receive(game, answer),
+      refused: (game) => {
+        if (this.#game?.game === game) place.hidden = true;
+      },
+    });
   }
 
   /**
@@ -197,35 +196,16 @@ class Evaluator {
 
   /** @param {number} now */
   tick(now) {
-    const game = this.#game;
-    if (!game || game.reason !== null || game.game === this.#refused || this.#isAsking) return;
-    const wanted = `${game.game} ${game.moves.length}`;
-    if (wanted === this.#asked || now < this.#askedAt + BETWEEN_EVALUATIONS) return;
-    this.#asked = wanted;
-    this.#askedAt = now;
-    this.#ask(game);
-  }
-
-  /** @param {LiveGame} game */
-  async #ask(game) {
-    this.#isAsking = true;
-    try {
-      const answer = await fetch(`/api/live/games/${encodeURIComponent(game.game)}/evaluation`);
-      if (answer.ok) this.#receive(game, await answer.json());
-      else if (answer.status === 403) this.#refuse(game.game);
-    } catch {
-      // The server is away for a moment; it is asked again after the next move.
-    }
-    this.#isAsking = false;
+    if (this.#game?.reason === null) this.#evaluator.ask(this.#game, now);
   }
 
   /**
-   * @param {LiveGame} asked
+   * @param {string} id
    * @param {Evaluated} answer
    */
-  #receive(asked, { moves, evaluations, turned }) {
+  #receive(id, { moves, evaluations, turned }) {
     const game = this.#game;
-    if (game?.game !== asked.game || game.reason !== null) return;
+    if (game?.game !== id || game.reason !== null) return;
     const evaluation = evaluations[moves] ?? null;
     const [first, second] = game.players;
     /** @type {Part[]} */
@@ -235,12 +215,6 @@ class Evaluator {
     fill(find(".sentence", this.#place), ...words);
     showBar(this.#svg, evaluation, moves);
     find(".turned", this.#place).replaceChildren(...turnings(game.game, turned));
-  }
-
-  /** @param {string} game */
-  #refuse(game) {
-    this.#refused = game;
-    if (this.#game?.game === game) this.#place.hidden = true;
   }
 }
 

@@ -118,9 +118,8 @@ function showTurning() {
 /** Show in the head which column the viewer tries. */
 function showTrial() {
   const trying = find(".trying", article);
-  find(".why", article).hidden = tried !== "";
-  trying.hidden = tried === "";
-  if (!tried) return;
+  article.classList.toggle("is-trying", tried !== "");
+  if (!tried) return trying.replaceChildren();
   const back = create("button", { type: "button", className: "ask", textContent: "Back to the game" });
   back.addEventListener("click", () => show(shown));
   const what = `move ${shown + tried.length}, column ${tried.at(-1)}`;

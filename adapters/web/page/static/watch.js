@@ -2,7 +2,7 @@
 //
 // If the game disappears from the stream, its end was missed, or its server is away and may return.
 import { create, fill, find, write } from "./dom.js";
-import { inSentence, showBar } from "./evaluation.js";
+import { Evaluator, inSentence, showBar } from "./evaluation.js";
 import "./follow.js";
 import { number, seconds } from "./format.js";
 import { Games } from "./games.js";
@@ -12,18 +12,15 @@ import { announce } from "./status.js";
 import { Stream } from "./stream.js";
 
 /**
- * @typedef {import("./evaluation.js").Evaluation} Evaluation
  * @typedef {import("./game.js").ShownGame} ShownGame
  * @typedef {import("./games.js").LiveGame} LiveGame
  * @typedef {import("./games.js").Move} Move
- * @typedef {import("./perfect.js").Turning} Turning
- * @typedef {{ moves: number, evaluations: Evaluation[], turned: Turning[] }} Evaluated
+ * @typedef {import("./evaluation.js").Evaluated} Evaluated
  */
 
 const PAUSES = [200, 400, 800, 1_000, 1_000, 1_000, 2_000, 4_000, 8_000, 16_000];
 const EVIDENCE = 5; // attempts after which the page is shown without evidence
 const TICK = 100;
-const BETWEEN = 500; // milliseconds between two questions who is winning
 const SOUNDS = ["off", "when it is over", "at each move"];
 
 /** Follows a game that is on. */
@@ -33,7 +30,6 @@ export class Watch {
   #article;
   #game;
   #changed;
-  #evaluated;
   #stream;
   #games = new Games();
   #isOver = false;
@@ -43,7 +39,8 @@ export class Watch {
   #thinking = create("td", { className: "thinking" });
   /** @type {Evaluated | null} */
   #known = null;
-  #asked = { moves: -1, at: -Infinity, isOpen: false, isRefused: false };
+  /** @type {Evaluator | null} */
+  #evaluator = null;
   #sound = 0;
 
   /**
@@ -58,17 +55,25 @@ export class Watch {
     this.#article = article;
     this.#game = game;
     this.#changed = changed;
-    this.#evaluated = evaluated;
     this.#body = find(".lines tbody", article);
     const bar = article.querySelector("svg.evaluation");
-    if (bar instanceof SVGElement) showBar(bar, null, 0);
+    if (bar instanceof SVGElement) {
+      showBar(bar, null, 0);
+      this.#evaluator = new Evaluator({
+        known: (_, answer) => {
+          this.#known = answer;
+          evaluated(answer);
+        },
+        refused: (_, why) => this.#refuse(why),
+      });
+    }
     this.#listenForSound();
     this.#stream = new Stream(address, (event) => this.#receive(event));
     setInterval(() => {
       if (!this.live || this.#isOver) return;
       const spent = Math.max(0, performance.now() - this.live.asked);
       write(this.#thinking, `thinks for ${seconds(spent)}`);
-      this.#askWhoWins();
+      this.#evaluator?.ask(this.live, performance.now());
       tick();
     }, TICK);
   }
@@ -201,7 +206,7 @@ export class Watch {
    */
   showEvaluation(shown) {
     const evaluation = this.#known?.evaluations[shown];
-    if (!this.#known || !evaluation) return;
+    if (!this.live || this.#isOver || !this.#known || !evaluation) return;
     const words = inSentence(evaluation, this.#game.names, shown);
     showBar(find("svg.evaluation", this.#article, SVGElement), evaluation, shown);
     const lead = create("strong");
@@ -211,36 +216,14 @@ export class Watch {
     find(".better", this.#article).replaceChildren(lead, turn ? ` It turned last at move ${turn.move}.` : "");
   }
 
-  async #askWhoWins() {
-    const asked = this.#asked;
-    const { moves, game } = this.#game;
-    const now = performance.now();
-    if (asked.isOpen || asked.isRefused || asked.moves === moves.length || now < asked.at + BETWEEN) return;
-    if (!this.#article.querySelector("svg.evaluation")) return;
-    this.#asked = { moves: moves.length, at: now, isOpen: true, isRefused: false };
-    try {
-      const answer = await fetch(`/api/live/games/${game}/evaluation`);
-      if (answer.ok) {
-        this.#known = /** @type {Evaluated} */ (await answer.json());
-        if (!this.#isOver) this.#evaluated(this.#known);
-      }
-      if (answer.status === 403 || answer.status === 501) await this.#refuse(answer);
-    } catch {
-      // The server is away for a moment. It is asked again after the next move.
-    }
-    this.#asked.isOpen = false;
-  }
-
   /**
-   * Say why nobody may know who is winning, and ask no more.
-   * @param {Response} answer
+   * Say why nobody may know who is winning, and leave no room for it.
+   * @param {string} why
    */
-  async #refuse(answer) {
-    this.#asked.isRefused = true;
-    const { error } = await answer.json();
-    find(".perfect", this.#article).replaceChildren(
-      create("p", { className: "ends", textContent: `Hidden: ${error}.` }),
-    );
+  #refuse(why) {
+    this.#article.classList.remove("solves");
+    find(".perfect", this.#article).remove();
+    find(".better", this.#article).textContent = `${why[0].toUpperCase()}${why.slice(1)}.`;
   }
 
   /** @param {LiveGame} live */
