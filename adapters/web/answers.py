@@ -43,7 +43,7 @@ Answer: TypeAlias = Callable[[Reading, Given], Json]
 
 GAMES_TYPES = {"pgn": "application/vnd.chess-pgn", "jsonl": "application/x-ndjson"}
 """The formats of a tournament's games, and their media types."""
-EXPORT_TYPES = {**GAMES_TYPES, "csv": "text/csv", "arena": "text/plain"}
+EXPORT_TYPES = {form: {**GAMES_TYPES, "csv": "text/csv"}.get(form, "text/plain") for form in FORMATS}
 """The formats in which any games are exported, and their media types."""
 _COUNTS = ("kicked", "more")
 """Fields whose counts are added up over all nodes."""

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from adapters.web.answers import EXPORT_TYPES
 from adapters.web.live.channel import Wanted
 from adapters.web.live.state import Json
 from adapters.web.page import charts
@@ -62,7 +63,6 @@ ROUNDS = 5
 _UNKNOWN: dict[str, Any] = dict.fromkeys(("series", "score", "opposite", "chance", "scale"))
 _UNKNOWN |= {"places": ("", ""), "ratings": (), "last": (), "outcome": (), "meetings": 0}
 """The template's values for a live game whose players are not known, since no results are kept."""
-_TYPES = {"csv": "text/csv", "jsonl": "application/x-ndjson", "pgn": "application/vnd.chess-pgn"}
 
 
 def routes(site: Site, renderer: Renderer) -> list[Route]:
@@ -139,7 +139,7 @@ class _View:
             raise HTTPException(404, str(error)) from error
         headers = HEADERS | {"Content-Disposition": f'attachment; filename="{game}.{form}"'}
         body = "".join(FORMATS[form]([record])).encode("utf-8", "surrogatepass")
-        return Response(body, headers=headers, media_type=_TYPES.get(form, "text/plain"))
+        return Response(body, headers=headers, media_type=EXPORT_TYPES[form])
 
     def _stored(self, request: Request, game: GameId) -> Response | None:
         try:
