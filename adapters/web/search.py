@@ -4,6 +4,7 @@ Knows the site; does not know HTTP. A player that is connected but has finished 
 the server tells who is connected.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,11 +12,14 @@ from adapters.web.live.live import UnavailableError
 from adapters.web.query import BadRequestError, game_named
 from adapters.web.site import Site
 from gateway.game.commands import LONGEST_NAME
-from gateway.game.ids import GameId
+from gateway.game.ids import GameId, typed
 from gateway.game.text import COMPARED, similar
-from gateway.store import NotKeptError, names
+from gateway.store import NotKeptError, games, names
 from gateway.store.games import NoGameError
 from gateway.store.names import Named
+
+_NUMBER = re.compile("[0-9a-z]{6}")
+"""Matches the number of a game in its run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,20 @@ def _game(site: Site, text: str) -> tuple[GameId | None, bool]:
         game = game_named(text)
         site.game(game)
     except BadRequestError:
-        return None, False
+        return _numbered(site, text)
     except (NoGameError, NotKeptError):
         return (None if game.isdecimal() else game), False  # only old games have decimal ids
     return game, True
+
+
+def _numbered(site: Site, text: str) -> tuple[GameId | None, bool]:
+    """Return the latest game of this number, as lists show it where there is no room for the whole id."""
+    number = typed(text)
+    if not _NUMBER.fullmatch(number):
+        return None, False
+    try:
+        with site.reading() as connection:
+            game = games.ending(connection, number)
+    except NotKeptError:
+        return None, False
+    return game, game is not None

@@ -40,6 +40,8 @@ COUNTED = 10_000
 """The default limit of `count`."""
 LOBBY = "lobby"
 """The name of the lobby in a filter. No table can have this name."""
+LATEST = 20_000
+"""The number of games, the latest ones, that are searched for what no index finds."""
 _FEW, _FEW_TO_COUNT = 2_000, 50_000
 """The most games that are read because an index finds them, to sort or to count those that match the other
 conditions. Among more games, enough that match are soon found by reading in the order of storing."""
@@ -265,6 +267,14 @@ def one(connection: Connection, game: GameId) -> GameRecord:
     for row in rows_of(connection, [game]):
         return GameRecord.of_row(row)
     raise NoGameError(f"there is no game {game}")
+
+
+def ending(connection: Connection, number: str) -> GameId | None:
+    """Return the newest of the latest `LATEST` games whose id ends with the number of a game in its run."""
+    newest = select(func.max(games.c.id)).scalar_subquery()
+    query = select(games.c.game).where(games.c.id > newest - LATEST, games.c.game.endswith(f"-{number}"))
+    found: GameId | None = connection.scalar(query.order_by(games.c.id.desc()).limit(1))
+    return found
 
 
 def evidence_of(connection: Connection, game: GameId) -> tuple[Exchange | None, Exchange | None]:

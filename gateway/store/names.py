@@ -31,14 +31,15 @@ class Named:
 def containing(connection: Connection, text: str, limit: int) -> list[Named]:
     """Return up to `limit` players whose names contain a text, in upper or lower case.
 
-    The name that is the text comes first, then names that begin with it; the most active players come first
-    in each group.
+    The name that is the text comes first, then those that differ only in case, then names that begin with the
+    text; the most active players come first in each group.
     """
     # A database may ignore the case of ASCII letters only.
     spelled = {text, text.lower(), text.upper(), text.title()}
     begins = or_(*(players.c.name.istartswith(each, autoescape=True) for each in spelled))
     contains = or_(*(players.c.name.icontains(each, autoescape=True) for each in spelled))
-    order = ((players.c.name == text).desc(), begins.desc(), _GAMES.desc(), players.c.name)
+    exactly = players.c.name == text, func.lower(players.c.name) == text.lower()
+    order = (*(each.desc() for each in (*exactly, begins)), _GAMES.desc(), players.c.name)
     query = select(players.c.name, players.c.kind, _GAMES).where(contains)
     return [Named(*row) for row in connection.execute(query.order_by(*order).limit(limit))]
 

@@ -34,13 +34,11 @@ from gateway.game.text import did_you_mean, quoted
 from gateway.store import StoreError, evidence
 from gateway.store.database import Reading
 from gateway.store.evidence import Moves
-from gateway.store.games import LOBBY, all_tables, number_of, spellings
+from gateway.store.games import LATEST, LOBBY, all_tables, number_of, spellings
 from gateway.store.records import REASONS
 from gateway.store.schema import exchanges, games, players, tallies
 from gateway.store.totals import Rating
 
-LATEST = 20_000
-"""The number of games, the latest ones, in which `tables` searches for tables."""
 RECENT = 5_000
 """The number of a player's games on each side, the latest ones, in which `openings` and `clients` look."""
 

@@ -37,6 +37,9 @@ def _only(found: Found, typed: str) -> str | None:
     if found.is_stored:
         return f"/game/{found.game}"
     players = [each.name for each in found.players]
-    if players[:1] == [typed] or len(players) == 1:
-        return f"/player/{address(players[0])}"
+    if typed in players:
+        return f"/player/{address(typed)}"
+    alike = [name for name in players if name.casefold() == typed.casefold()] or players
+    if len(alike) == 1:
+        return f"/player/{address(alike[0])}"
     return f"/game/{found.game}" if found.game is not None and not players else None

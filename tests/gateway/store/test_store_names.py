@@ -24,7 +24,7 @@ def test_the_name_itself_comes_first_then_those_that_begin_so_then_the_most_acti
     pairs = [("joanna", "anna"), ("joanna", "Anne"), ("joanna", "Anne"), ("Ann", "bob")]
     played(database, *pairs)
     assert found(database, "Ann") == ["Ann", "Anne", "anna", "joanna"]
-    assert found(database, "ann", 2) == ["Anne", "Ann"]
+    assert found(database, "ann", 2) == ["Ann", "Anne"]
     assert found(database, "zoe") == []
     with database.reading() as connection:
         assert names.containing(connection, "joa", 1) == [Named("joanna", "nac4", 3)]

@@ -4,11 +4,12 @@ from urllib.parse import quote, unquote
 
 import httpx
 import pytest
-from game_records import game
+from game_records import game, rows
 from web_world import HTML, NASTY, Seen, Site, keep
 
 from gateway.game.fact_encoding import encode_fact
 from gateway.game.facts import Came
+from gateway.store import storing
 
 ID = "9k3fm-00002a"
 HALF = "/player/half%20%ED%A0%BD"
@@ -62,6 +63,7 @@ async def test_part_of_several_names_shows_these_players_the_most_active_first(s
     )
     assert await listed(site, "ann") == ["/player/Anne", "/player/anna", "/player/joanna"]
     assert await found(site, "anna") == "/player/anna"
+    assert await found(site, "ANNE") == "/player/Anne"
 
 
 async def test_name_that_is_mistyped_shows_similar_ones(site: Site) -> None:
@@ -85,6 +87,13 @@ async def test_game_that_is_on_is_found(site: Site, typed: str) -> None:
     assert await found(site, typed) == f"/game/{ID}"
     site.show(database=None)
     assert await found(site, typed) == f"/game/{ID}"
+
+
+@pytest.mark.parametrize("typed", ["00002a", "OOOO2A"])
+async def test_number_alone_finds_the_latest_game_that_has_it(site: Site, typed: str) -> None:
+    with site.database.writing() as connection:
+        storing.store(connection, rows([game(game=f"{run}-00002a") for run in ("9k3fm", "9k3fn")]))
+    assert await found(site, typed) == "/game/9k3fn-00002a"
 
 
 async def test_player_whose_name_looks_like_a_game_is_found(site: Site) -> None:
