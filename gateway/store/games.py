@@ -42,7 +42,7 @@ LOBBY = "lobby"
 """The name of the lobby in a filter. No table can have this name."""
 LATEST = 20_000
 """The number of games, the latest ones, that are searched for what no index finds."""
-_FEW, _FEW_TO_COUNT = 2_000, 50_000
+_FEW, _FEW_TO_COUNT = 2_000, 200_000
 """The most games that are read because an index finds them, to sort or to count those that match the other
 conditions. Among more games, enough that match are soon found by reading in the order of storing."""
 _RECENT = 5_000
