@@ -1,5 +1,5 @@
 // The view of one game: shows a position on the board, and marks it in the moves, the dock, the messages and the address.
-import { Board, make } from "./board.js";
+import { Board, make, makeDisc } from "./board.js";
 import "./copy.js";
 import { create, fill, find, findAll, isShortcut } from "./dom.js";
 import { inWords } from "./games.js";
@@ -44,7 +44,7 @@ const ghost = make("g", { class: "ghost" });
 board.svg.append(ghost);
 /** @type {Watch | undefined} Follows the game while it is on. */
 let watch;
-const list = new Moves(article, game, (number) => show(number));
+const list = new Moves(article, game, choose);
 const perfect = new Perfect(article, game, showSolution, drop);
 /** The moves of the game that are shown, and the columns of a side line after them. */
 let shown = game.moves.length;
@@ -78,6 +78,15 @@ function show(number, { row, quiet = false } = {}) {
   if (quiet) return;
   announce(words);
   settle();
+}
+
+/**
+ * Show the position after `number` moves, and end the autoplay.
+ * @param {number} number
+ */
+function choose(number) {
+  stop();
+  show(number);
 }
 
 /** Draw what is shown, and return it in words. */
@@ -172,11 +181,13 @@ function point(event) {
   const room = roomOf(moves)[column];
   ghost.replaceChildren();
   if (event.pointerType !== "mouse" || ending(moves) || !room) return;
-  const up = 57 - 10 * (ROWS - room);
-  ghost.append(make("circle", { class: "landing", cx: 7 + 10 * column, cy: up, r: 3.6 }));
+  const disc = makeDisc({ column, row: ROWS - room }, 0, 0.9);
+  disc.setAttribute("class", "landing");
+  ghost.append(disc);
 }
 
-/** Scroll the lines of the exchange until one is visible.
+/**
+ * Scroll the lines of the exchange until one is visible.
  * @param {HTMLTableRowElement} row
  */
 function reveal(row) {
@@ -200,7 +211,7 @@ function showRefused() {
 function toggle() {
   if (playing !== undefined) return stop();
   if (!game.moves.length) return;
-  if (shown === game.moves.length || tried) show(tried ? shown : 0);
+  show(shown === game.moves.length ? 0 : shown);
   playing = setInterval(() => {
     show(shown + 1);
     if (shown === game.moves.length) stop();
@@ -242,9 +253,7 @@ function putAddress() {
 
 addEventListener("hashchange", () => {
   const number = addressed();
-  if (number === null) return;
-  stop();
-  if (number !== shown || tried) show(number);
+  if (number !== null && (number !== shown || tried)) choose(number);
 });
 addEventListener("pagehide", putAddress);
 find(".copy", article).addEventListener("click", putAddress, { capture: true });
@@ -282,7 +291,7 @@ for (const button of findAll("[data-step]", article)) {
   });
 }
 play.addEventListener("click", toggle);
-slider.addEventListener("input", () => show(Number(slider.value)));
+slider.addEventListener("input", () => choose(Number(slider.value)));
 document.addEventListener("keydown", (event) => {
   const { key, target } = event;
   if (!isShortcut(event)) return;

@@ -201,18 +201,20 @@ export class Watch {
   }
 
   /**
-   * Show who is winning after `shown` moves; as before while it is not known.
+   * Show who is winning now, and in the bar who was after `shown` moves. Until that is known, it stays as it was.
    * @param {number} shown
    */
   showEvaluation(shown) {
-    const evaluation = this.#known?.evaluations[shown];
-    if (!this.live || this.#isOver || !this.#known || !evaluation) return;
-    const words = inSentence(evaluation, this.#game.names, shown);
-    showBar(find("svg.evaluation", this.#article, SVGElement), evaluation, shown);
+    if (!this.live || this.#isOver || !this.#known) return;
+    const { evaluations, moves, turned } = this.#known;
+    const bar = find("svg.evaluation", this.#article, SVGElement);
+    if (evaluations[shown]) showBar(bar, evaluations[shown], shown);
+    const latest = evaluations[moves];
+    if (!latest) return;
     const lead = create("strong");
-    fill(lead, ...words, ".");
-    find("svg.evaluation", this.#article, SVGElement).setAttribute("aria-label", lead.textContent ?? "");
-    const turn = this.#known.turned.at(-1);
+    fill(lead, ...inSentence(latest, this.#game.names, moves), ".");
+    bar.setAttribute("aria-label", lead.textContent ?? "");
+    const turn = turned.at(-1);
     find(".better", this.#article).replaceChildren(lead, turn ? ` It turned last at move ${turn.move}.` : "");
   }
 
