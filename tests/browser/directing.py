@@ -188,7 +188,7 @@ def directed(folder: Path, name: str = CUP) -> Iterator[Desk]:
         return {}
 
     async def serve() -> None:
-        site = Site(database, Live("test", nothing), FRONTS, perfect=Perfect(scores))
+        site = Site(database, Live("test", nothing), FRONTS, perfect=Perfect(scores), evaluations=None)
         application = Application(site, Health(condition, nothing), None)
 
         async def answered(scope: Scope, receive: Receive, send: Send) -> None:
@@ -201,9 +201,15 @@ def directed(folder: Path, name: str = CUP) -> Iterator[Desk]:
             is_ready.set()
             await trio.serve_listeners(Web(answered).serve, [listener])
 
+    def run() -> None:
+        try:
+            trio.run(serve)
+        finally:
+            is_ready.set()  # also if it could not begin
+
     with closing(open_empty(folder / "games.db")) as database:
         add(database, file_of(name=name, format="swiss", rounds=9))
-        thread = threading.Thread(target=trio.run, args=(serve,))
+        thread = threading.Thread(target=run)
         thread.start()
         is_ready.wait()
         try:

@@ -139,17 +139,17 @@ function inside(element) {
 /**
  * Whether a text may end in an ellipsis: a line of the exchange, or what is whole in the title.
  *
+ * @param {Element} element
  * @param {Element} cutter
  */
-function mayEnd(cutter) {
+function mayEnd(element, cutter) {
   if (styleOf(cutter).textOverflow !== "ellipsis") {
     return false;
   }
-  const whole = cutter.closest("[title]")?.getAttribute("title") ?? "";
-  const text = (cutter.textContent ?? "").replace(/\s+/g, " ").trim();
-  return (
-    cutter.matches(".wire, :has(.wire)") || whole.includes(text) || (whole !== "" && cutter.matches("th"))
-  );
+  const titled = element.closest("[title]");
+  const whole = titled?.getAttribute("title") ?? "";
+  const text = (element.textContent ?? "").replace(/\s+/g, " ").trim();
+  return cutter.matches(".wire, :has(.wire)") || whole.includes(text) || titled?.matches("th") === true;
 }
 
 /**
@@ -173,7 +173,7 @@ function clipped(leaf) {
       const isCut =
         (!scrolls.across && (box.left < edge.left - TOLERANCE || box.right > edge.right + TOLERANCE)) ||
         (!scrolls.down && (box.top < edge.top - TOLERANCE || box.bottom > edge.bottom + TOLERANCE));
-      if (isCut && !mayEnd(cutter)) {
+      if (isCut && !mayEnd(leaf.element, cutter)) {
         wrong ||= `clipped: ${named(leaf.element)} by ${named(cutter)}`;
       }
     }

@@ -1,16 +1,20 @@
 """At every size of the window nothing is clipped, nothing overlaps, and what a view is for is in sight."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import pytest
 from browsing import STILL, Windows, expect
-from views import BOARDS_OF_A_HALL, VIEWS, View, addresses, busy
+from directing import CUP, directed
+from directing import TOKEN as DIRECTOR
+from views import ALL_VIEWS, BOARDS_OF_A_HALL, TITLE, TOKEN, VIEWS, View, addresses, busy
 from worlds.server import Served
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.browser
 
@@ -30,6 +34,7 @@ LONGEST_WORDS = """document.querySelectorAll(".connection").forEach((each) => {
     each.querySelector(".word").textContent = "connecting again";
 })"""
 """Writes the longest words that the header can have."""
+ANNOUNCED = "The finals begin at 14:00 in the large hall, and lunch is at 12:30 for all. " * 2
 SETTLED = "new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))"
 FAST = ("live", "standings", "game lost by an illegal move", "cross-table of 16")
 """The views that are measured with each change, at `FAST_SIZES`."""
@@ -91,6 +96,35 @@ def test_view_fits_every_window(name: str, games: Mapping[str, str], windows: Wi
 @pytest.mark.parametrize("name", BOARDS_OF_A_HALL)
 def test_view_for_a_projector_fits_it(name: str, games: Mapping[str, str], windows: Windows) -> None:
     assert_nothing(measured_view(BOARDS_OF_A_HALL[name], games, windows, HALL))
+
+
+@pytest.mark.usefixtures("long")
+@pytest.mark.parametrize("name", ["live", "standings", "game that is on", "play", "board", "board of many"])
+def test_notices_of_the_operator_fit_every_window(
+    name: str, games: Mapping[str, str], windows: Windows
+) -> None:
+    page = windows.open("about:blank", **STILL)
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    for act in (f"announce?text={quote(ANNOUNCED)}", "pause"):
+        assert page.request.post(f"/api/admin/{act}", headers=headers).ok
+    page.goto(ALL_VIEWS[name].path.format(**games))
+    expect(page.locator(".announcement")).to_be_visible()
+    is_hall = name in BOARDS_OF_A_HALL  # where an announcement is more important than the pause
+    shown = [".announcement"] if is_hall else [".announcement", ".paused"]
+    found = measured(page, shown, HALL if is_hall else SIZES)
+    for act in ("announce", "resume"):
+        assert page.request.post(f"/api/admin/{act}", headers=headers).ok
+    assert_nothing(found)
+
+
+@pytest.mark.usefixtures("long")
+def test_view_of_the_director_fits_every_window(browser: "Browser", tmp_path: Path) -> None:
+    with directed(tmp_path) as desk, closing(Windows(browser, f"http://127.0.0.1:{desk.port}")) as windows:
+        page = windows.open("about:blank", **STILL)
+        page.goto(f"/tournament/{quote(CUP)}/director#{DIRECTOR}")
+        expect(page.locator("tbody tr").first).to_be_visible()
+        page.evaluate(LONGEST_WORDS)
+        assert_nothing(measured(page, (TITLE, ".needs p"), SIZES))
 
 
 STYLES = """

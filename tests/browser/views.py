@@ -24,6 +24,8 @@ from gateway.tournament.log import Announced, Entered, Entry, Paired, StageBegun
 
 BOARDS = 6
 """Games that are on."""
+TOKEN = "sesame"
+"""The operator's."""
 SILENT, LONG = "9001", "9002"
 """The ids of a game that was lost by a silence, and of one that filled the board."""
 LONG_NAME = "a-name-of-many-letters-without-a-blank"
@@ -49,17 +51,20 @@ class View(NamedTuple):
 
 
 TITLE = "main h1"
+FIRST_ROW = ".standings tbody .player"
+GAME = (TITLE, "#board svg", ".dock")
+FOUND = (TITLE, ".found tbody .who")
 BRACKET = ".bracket .match"
 VIEWS = {
-    "live": View("/", (".featured svg.board",)),
+    "live": View("/", (TITLE, ".featured svg.board")),
     "live of a player": View("/?player=alice"),
     "nobody plays": View("/?player=nobody"),
     "standings": View("/standings", (".standings tbody tr:nth-child(2) .player",)),
-    "standings by side": View("/standings?form=side", (".standings tbody .player",)),
-    "standings by reason": View("/standings?form=reason", (".standings tbody .player",)),
-    "standings of 14": View("/standings?table=fourteen", (".standings tbody .player",)),
-    "standings of 16": View("/standings?table=sixteen", (".standings tbody .player",)),
-    "standings of 25": View("/standings?table=crowd", (".standings tbody .player",)),
+    "standings by side": View("/standings?form=side", (FIRST_ROW,)),
+    "standings by reason": View("/standings?form=reason", (FIRST_ROW,)),
+    "standings of 14": View("/standings?table=fourteen", (FIRST_ROW,)),
+    "standings of 16": View("/standings?table=sixteen", (FIRST_ROW,)),
+    "standings of 25": View("/standings?table=crowd", (FIRST_ROW,)),
     "standings of nobody": View("/standings?least=9999"),
     "games": View("/games", (".found tbody .who", ".found tbody .where")),
     "games that alice lost": View("/games?player=alice&result=lost&mistake=1", (".found tbody .where a",)),
@@ -69,10 +74,12 @@ VIEWS = {
     "player": View("/player/alice", (TITLE, ".figures")),
     "hostile player": View(f"/player/{quote(HOSTILE, safe='')}", (TITLE, ".figures")),
     "new player": View("/player/hannah", (TITLE,)),
-    "game lost by an illegal move": View("/game/{illegal}", (TITLE, "#board svg")),
-    "game lost on time": View(f"/game/{SILENT}", (TITLE, "#board svg")),
-    "long game": View(f"/game/{LONG}", (TITLE, "#board svg")),
-    "game that is on": View("/game/{on}", (TITLE, "#board svg")),
+    "game lost by an illegal move": View("/game/{illegal}", GAME),
+    "game lost on time": View(f"/game/{SILENT}", GAME),
+    "long game": View(f"/game/{LONG}", GAME),
+    "game that is on": View("/game/{on}", GAME),
+    "games of a hostile player": View(f"/games?player={quote(HOSTILE, safe='')}&since=week", FOUND),
+    "games of a table": View("/games?table=crowd&page=3", FOUND),
     "play": View("/play", ("input[name=name]", ".house button")),
     "tournaments": View("/tournaments", (".standings tbody .name",)),
     "swiss": View("/tournament/cup", (TITLE, ".state")),
@@ -81,7 +88,7 @@ VIEWS = {
     "cross-table of 14": View("/tournament/fourteen?view=crosstable", (".crosstable tbody .player",)),
     "cross-table of 16": View("/tournament/sixteen?view=crosstable", (".crosstable tbody .player",)),
     "cross-table of 25": View("/tournament/crowd?view=crosstable", (".crosstable tbody .player",)),
-    "standings of a tournament": View("/tournament/crowd", (".standings tbody .player",)),
+    "standings of a tournament": View("/tournament/crowd", (FIRST_ROW,)),
     "rounds of a tournament": View("/tournament/fourteen?view=pairs", (".pair",)),
     "faults": View("/tournament/cup?view=faults", (TITLE, ".by-kind .player")),
     "log of a tournament": View("/tournament/cup?view=log", (TITLE, ".log li")),
@@ -158,8 +165,17 @@ def busy(where: Path) -> Iterator[Served]:
             add(database, file_of(name=name), *robin(size, lot))
         roster = {HOSTILE: "10a", LONG_NAME: "10b", **dict.fromkeys(NAMES, "10c")}
         add(database, file_of(name="Open", roster=roster), [*map(Entered, (HOSTILE, "ann"))])
-    options = (*EVERY_PORT, "--web", "0", "--db", str(where), "--clock", "600", "--rounds", "1")
-    with served(*options, addresses=4) as gateway:
+    options = (
+        "--clock",
+        "600",
+        "--rounds",
+        "1",
+        "--admin-token",
+        TOKEN,
+        "--audit",
+        str(where.parent / "audit"),
+    )
+    with served(*EVERY_PORT, "--web", "0", "--db", str(where), *options, addresses=4) as gateway:
         play_illegal(gateway, paced=False)
         with matches(gateway, lot, BOARDS), connected(DroidconClient(gateway, "hannah", "@nobody")):
             yield gateway

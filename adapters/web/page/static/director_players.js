@@ -272,8 +272,10 @@ class Row {
     this.element.classList.toggle("withdrawn", player.state === "withdrawn");
     showAgainst(find(".against", this.element), player, againstOf(player, answer.report));
     const none = (/** @type {number} */ number) => (number ? "" : " none");
-    write(find(".faults", this.element), faults ? `✕ ${faults}` : "0", `number faults${none(faults)}`);
     const row = in_a_row ? `${in_a_row} of ${most}` : "0";
+    const all = find(".faults", this.element);
+    all.title = `In a row: ${row}`; // a narrow table has no column for it
+    write(all, faults ? `✕ ${faults}` : "0", `number faults${none(faults)}`);
     write(find(".in-a-row", this.element), row, `number in-a-row${none(in_a_row)}`);
     this.tick();
   }
@@ -300,6 +302,7 @@ function showAgainst(cell, { game, pairing, number }, parts) {
   if (cell.dataset.shown === text) return;
   cell.dataset.shown = text;
   const words = make("span", "", ...parts);
+  words.title = plain(parts);
   const which = number === null ? "test game" : `game ${pairing}.${number}`;
   const link = create("a", { textContent: which, href: `/game/${game}` });
   cell.replaceChildren(make("span", "facing", words, ...(game === null ? [] : [", ", link])));
