@@ -57,6 +57,8 @@ class Fault(NamedTuple):
     """The kind of the player; empty if it is not known."""
     is_again: bool = False
     """Whether the game was played again."""
+    after: int = 0
+    """The number of moves in the position where it happened."""
 
     @property
     def title(self) -> str:
@@ -209,7 +211,7 @@ class _View:
             text = (Part("name", record.players[side].name), " left the game before both had moved.")
         else:
             text = why(record, lines, last, self._renderer.dialect)
-        return Fault(*about, game, text, changes, dialect, is_again)
+        return Fault(*about, game, text, changes, dialect, is_again, len(record.moves))
 
 
 def _place(report: Report, player: str) -> tuple[int, int, str | None]:

@@ -55,7 +55,7 @@ async def test_each_game_that_ended_by_a_fault_is_shown_with_what_happened(site:
     add(site.database, file_of(name="Cup", format="swiss", rounds=3), SWISS, SWISS_GAMES)
     page = Seen(text := await shown(site, "/tournament/CUP/player/bob"))
     assert page.values("data-fault") == ["illegal"]
-    assert {"/game/2", "/tournament/Cup", "/player/ann", "/player/bob"} <= {*page.values("href")}
+    assert {"/game/2#7", "/tournament/Cup", "/player/ann", "/player/bob"} <= {*page.values("href")}
     found = " ".join("".join(page.texts).split())
     assert "✕ illegal move · Round 1, game 2 against ann · game 2" in found
     assert "of bob was illegal." in found
@@ -169,7 +169,7 @@ async def test_latest_faults_come_first_and_only_the_latest_are_shown(site: Site
     add(site.database, file_of(), [*begun(names), pairs], lost)
     page = Seen(await shown(site, "/tournament/cup/player/p0"))
     games = [each for each in page.values("href") if each.startswith("/game/")]
-    assert games == [f"/game/{number}" for number in range(60, 10, -1)]
+    assert games == [f"/game/{number}#7" for number in range(60, 10, -1)]
     assert "10 faults more before these." in "".join(page.texts)
 
 

@@ -154,6 +154,7 @@ async def test_page_of_each_format_shows_standings_pairs_and_games(site: Site, k
     cells = Seen(await shown(site, "/tournament/cup?view=crosstable"))
     assert "cell-1-1-2" in cells.values("id")
     assert "/game/1" in cells.values("data-newest")
+    assert "/games?player=ann&opponent=bob&table=cup" in cells.values("href")
 
 
 @pytest.mark.parametrize("view", ["standings", "crosstable", "pairs", "faults", "log", "bracket"])
