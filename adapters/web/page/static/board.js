@@ -15,6 +15,7 @@ const RADIUS = 4.1; // of a disc
 const NEWEST = 3.55 / RADIUS;
 
 export class Board {
+  isStill = false; // whether discs appear without falling
   #isOver = false; // whether the board shows four in a row, where other discs are faded
 
   /**
@@ -49,7 +50,7 @@ export class Board {
     if (moves === this.moves) return;
     const discs = played(moves);
     const won = four(discs);
-    const falls = moves.length === this.moves.length + 1 && moves.startsWith(this.moves);
+    const falls = !this.isStill && moves.length === this.moves.length + 1 && moves.startsWith(this.moves);
     const same = won || this.#isOver ? 0 : alike(moves, this.moves);
     const inLine = new Set((won ?? []).map(({ column, row }) => 10 * column + row));
     while (this.discs.childElementCount > same) this.discs.lastChild?.remove();
@@ -60,6 +61,7 @@ export class Board {
       if (isNewest && falls) {
         drawn.classList.add("falls");
         drawn.style.setProperty("--above", `${-y(disc.row) - RADIUS}px`);
+        drawn.addEventListener("animationend", () => this.#land(), { once: true });
       }
       this.discs.append(drawn);
     }
@@ -72,6 +74,12 @@ export class Board {
     this.marks.replaceChildren(...marks);
     this.#isOver = won !== null;
     this.moves = moves;
+  }
+
+  /** End the fall. A board that is moved within the document would begin it again. */
+  #land() {
+    this.svg.querySelector(".cover")?.remove();
+    for (const each of this.svg.querySelectorAll(".falls, .lands")) each.classList.remove("falls", "lands");
   }
 
   /**

@@ -25,7 +25,7 @@ const BETWEEN_READINGS = 30_000;
 const MINUTE = 60_000;
 const SETTLING = 8_000; // within this time the ratings arrive
 const STEP = 8; // boards that a phone adds at once
-const FALLING = 2; // moves in one tick; with more of them, discs do not fall
+const FALLING = 2; // moves in two ticks; with more of them, discs do not fall
 const CHOSEN = 20; // names of followed players that the stream accepts
 const CHOSEN_LENGTH = 4_000; // characters of them in its address
 
@@ -46,6 +46,7 @@ let isDelayed = false; // whether something changes when the viewer no longer po
 /** @type {Counts | null} */
 let counts = null;
 let moves = 0; // since the latest tick
+let movesBefore = 0; // in the tick before
 let drawn = phone.matches ? STEP : Infinity; // how many boards are drawn at most
 
 // The parts that the server renders. With a filter there are only the boards.
@@ -150,11 +151,13 @@ function receive(event) {
     counts = event.data;
     showWaiting(counts, now);
   }
-  if (event.name === "moved") grid.classList.toggle("busy", ++moves > FALLING);
+  if (event.name === "moved") moves++;
   if (event.name === "ended") for (const each of [results, idle]) each?.expect(now);
   for (const place of games.apply(event, now)) {
     const game = games.at.get(place);
-    cards.get(place)?.show(game, now);
+    const card = cards.get(place);
+    if (card) card.board.isStill = movesBefore + moves > FALLING;
+    card?.show(game, now);
     if (game && game.game === featured?.game?.game) featured.show(game, now);
   }
   if (event.name !== "moved" && event.name !== "away") show(now);
@@ -289,7 +292,7 @@ async function readTournaments() {
 
 setInterval(() => {
   const now = performance.now();
-  moves = 0;
+  [movesBefore, moves] = [moves, 0];
   if (stream.isOpen) {
     for (const place of order) cards.get(place)?.tick(now);
     featured?.tick(now);
