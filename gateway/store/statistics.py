@@ -655,7 +655,8 @@ def thinking(connection: Connection, name: str, latest: int = 20) -> Spread | No
     for each in _latest_moves(connection, name, latest):
         known = [used for _, used in each.used()]
         number = (len(each.columns) + 1 - each.side) // 2
-        taken += known or [each.thought[each.side] / number] * number
+        if number:  # otherwise the player lost before its first move
+            taken += known or [each.thought[each.side] / number] * number
     return spread(taken) if taken else None
 
 

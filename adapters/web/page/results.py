@@ -145,6 +145,6 @@ def _ending(record: GameRecord) -> Text:
         case Reason.TIME:
             return (loser, f" ran out of time at move {number + 1}")
         case Reason.LEFT:
-            return (loser, f" left after {number} moves")
+            return (loser, f" left after {counted(number, 'move')}")
         case _:
             return (f"four at move {number}",)

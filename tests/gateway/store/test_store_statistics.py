@@ -353,6 +353,14 @@ def test_thinking_is_the_spread_of_the_latest_moves_and_without_evidence_of_the_
         assert statistics.thinking(connection, "nobody") is None
 
 
+def test_player_that_lost_before_its_first_move_has_no_times(database: Database) -> None:
+    silent = {"moves": "", "winner": 1, "thought": (30_000, 0)}
+    keep(database, [game(**silent, reason=Reason.TIME), game(**silent, reason=Reason.LEFT)])
+    with database.reading() as connection:
+        assert statistics.thinking(connection, "alice") is None
+        assert statistics.move_times(connection, "alice") == []
+
+
 def test_spread_leaves_a_tenth_at_each_end() -> None:
     assert statistics.spread(range(100, -1, -1)) == Spread(10, 50, 90)
     assert statistics.spread([7]) == Spread(7, 7, 7)

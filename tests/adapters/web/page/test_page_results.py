@@ -25,14 +25,14 @@ def test_results_say_who_beat_whom_and_how_the_newest_first(site: Site) -> None:
             game(),
             drawn(),
             game(moves="010", winner=0, reason=Reason.TIME),
-            game(moves="010", winner=1, reason=Reason.LEFT),
+            game(moves="0", winner=1, reason=Reason.LEFT),
             game(moves="01", winner=1, reason=Reason.ILLEGAL),
             game(moves="01", winner=None, reason=Reason.STOPPED),
         ],
     )
     assert said(site) == [
         ("bob beat alice", "illegal", "move 3 of alice was illegal"),
-        ("bob beat alice", "left", "alice left after 3 moves"),
+        ("bob beat alice", "left", "alice left after 1 move"),
         ("alice beat bob", "time", "bob ran out of time at move 4"),
         ("alice drew with bob", "", "the board is full"),
         ("alice beat bob", "", "four at move 7"),
