@@ -37,7 +37,7 @@ def page(windows: Windows) -> "Page":
 
 def opened(windows: Windows, **look: object) -> "Page":
     page = windows.open("about:blank", **look)
-    [about] = page.request.get("/api/games?player=dropout").json()["games"]
+    [about] = page.request.get("/api/games?player=dropout&reason=illegal").json()["games"]
     page.goto(f"/game/{about['id']}")
     return page
 
@@ -124,17 +124,20 @@ def test_game_that_is_on_is_followed_to_its_stored_end_at_the_same_address(
         page.goto(f"/game/{game['game']}")
         expect(discs(page)).to_have_count(1)
         address = page.url
+        board = page.locator("#board svg")
         moves = page.get_by_role("region", name="Moves with times")
         expect(moves).to_contain_text("thinks for")
         for number, column in enumerate((4, 3, 4, 3, 4, 3)):
             (second, first)[number % 2].play(column)
             expect(discs(page)).to_have_count(number + 2)
             if number < 5:
+                before = board.bounding_box()
                 expect(moves.locator(f"tr[data-move='{number + 2}']")).to_contain_text(
                     re.compile(rf"column {column}\s*[0-9]+\.[0-9]{{2}} s")
                 )
         expect(page.locator("h1")).to_contain_text("four in a row")
         expect(page.get_by_role("region", name="Messages of both players")).to_contain_text("PUT 3")
+        assert board.bounding_box() == before
         assert page.url == address
 
 
@@ -162,6 +165,19 @@ def test_game_is_followed_again_when_the_server_that_holds_it_returns(
         games.append({**game, "moves": "3"})
         expect(page.locator(".why")).to_contain_text("to move.")
         expect(discs(page)).to_have_count(1)
+
+
+def test_game_that_is_just_over_leads_to_the_one_that_the_two_play_now(
+    gateway: Served, windows: Windows
+) -> None:
+    page = opened(windows)
+    expect(page.locator("h1")).to_contain_text("dropout lost to alice")
+    alice, dropout = ArenaClient(gateway, "alice", "next"), DroidconClient(gateway, "dropout", "next")
+    with connected(alice, dropout):
+        alice.play(3)
+        [game] = page.request.get("/api/live?table=next").json()["games"]
+        page.reload()
+        expect(page.get_by_role("link", name="on now")).to_have_attribute("href", f"/game/{game['game']}")
 
 
 @pytest.mark.skipif(importlib.util.find_spec("bitbully") is None, reason="there is no solver here")

@@ -58,6 +58,8 @@ from gateway.tournament.log import Awarded, Voided
 
 LAST = 5
 """The latest games of the two players that the view of a live game lists."""
+RECENT = 600_000
+"""Milliseconds after the end of a game in which its view looks for the next game of the two players."""
 ROUNDS = 5
 """The most rounds of a series that a view lists, those nearest to the game."""
 _UNKNOWN: dict[str, Any] = dict.fromkeys(("series", "score", "opposite", "chance", "scale"))
@@ -290,7 +292,8 @@ def _shown(
     """
     lines, end, refused = timeline(record, both), outcome(record, both), refusal(record, both)
     names = [player.name for player in record.players]
-    is_new = 1000 * time.time() - record.ended < NEW
+    age = 1000 * time.time() - record.ended
+    is_new = age < NEW
     attempt = lines.attempt
     reasons = why(record, lines, refused, dialect)
     title = headline([*map(printable, names)], end)
@@ -315,6 +318,7 @@ def _shown(
         "kept": [exchange is not None for exchange in both],
         "unkept": unkept(record, is_new=is_new),
         "is_new": is_new,
+        "is_recent": age < RECENT,
         "formats": FORMATS,
         "position": record.position,
         "solves": _solves(),

@@ -5,6 +5,7 @@ import { create, fill, find, findAll, isShortcut } from "./dom.js";
 import { inWords } from "./games.js";
 import { Moves } from "./moves.js";
 import { Perfect, roomOf, turningWords, verdict } from "./perfect.js";
+import { readJson } from "./read.js";
 import { COLUMNS, ending, notation, ROWS } from "./rules.js";
 import { announce } from "./status.js";
 import { showTimes } from "./times.js";
@@ -206,6 +207,20 @@ function showRefused() {
   show(Number(row.dataset.after), { row });
 }
 
+/** Link to the game that the two players play now, if they went on after a game that is just over. */
+async function linkNext() {
+  const [one, other] = game.names;
+  const live = await readJson(`/api/live?player=${encodeURIComponent(one.toWellFormed())}&most=8`);
+  /** @type {import("./games.js").StreamedGame | undefined} */
+  const next = live?.games.find(
+    (/** @type {import("./games.js").StreamedGame} */ { players, reason }) =>
+      reason === null && players.some(({ name }) => name === other),
+  );
+  if (!next) return;
+  const link = create("a", { className: "round", href: `/game/${next.game}`, textContent: "Next ● on now" });
+  find(".series", article).append(link);
+}
+
 // Autoplay.
 
 function toggle() {
@@ -355,6 +370,8 @@ if (article.hasAttribute("data-early") && !sessionStorage.getItem(location.pathn
   sessionStorage.setItem(location.pathname, "reloaded"); // the messages are stored a moment after the result
   setTimeout(() => location.reload(), EARLY);
 }
+
+if (article.hasAttribute("data-recent")) linkNext();
 
 if (game.stream) {
   watch = new Watch(article, game, game.stream, {

@@ -34,6 +34,7 @@ export function showTimes(article, game, number, live = null) {
     const place = find(`.time[data-side="${side}"]`, article);
     const face = live && number === game.moves.length ? clock(live, side, now) : null;
     write(place, face?.text ?? timeOf(game, side, number));
+    place.classList.toggle("is-clock", face !== null);
     place.classList.toggle("runs", Boolean(face?.runs));
     place.classList.toggle("short", Boolean(face?.isShort && face.runs));
     write(find(`.away[data-side="${side}"]`, article), live ? absence(live, side, now) : "");
