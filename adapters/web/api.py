@@ -38,10 +38,10 @@ from adapters.web.query import (
     wanted,
 )
 from adapters.web.search import search
-from adapters.web.side_lines import is_near, line_of
+from adapters.web.side_lines import Positions, is_near, line_of
 from adapters.web.site import Site
 from adapters.web.solver import NotInstalledError
-from gateway.game.board import COLUMNS
+from gateway.game.board import COLUMNS, Board
 from gateway.game.ids import GameId
 from gateway.server.acts import ACTS, DIRECTOR, NEEDED, TOURNAMENT, WHO, NotDoneError
 from gateway.store import StoreError
@@ -154,12 +154,13 @@ class _Api:
     async def perfect(self, request: Request, given: Given) -> Response:
         record, analysis = await self._analysed(request)
         found = analysis.scores if analysis else await _solved(self._site.perfect.game(record))
-        return as_json(as_object(record.moves, found))
+        near, secret = await self._withheld(record.moves)
+        return as_json(as_object(record.moves, found, near, secret))
 
     async def line(self, request: Request, given: Given) -> Response:
         record, _ = await self._analysed(request)
         boards = line_of(record.moves, given)
-        if is_near(boards, await self._site.live.moves()):
+        if is_near(boards, [each.moves for each in await self._site.live.games()]):
             raise HTTPException(409, "a game that is on is near this position; try again when it is over")
         asked = ["".join(map(str, board.moves)) for board in boards if not board.over]
         found = await _solved(self._site.perfect.positions(asked))
@@ -167,6 +168,24 @@ class _Api:
         if boards[-1].over:
             positions.append([None] * COLUMNS)
         return as_json({"positions": positions})
+
+    async def _withheld(self, moves: str) -> tuple[set[int], set[int]]:
+        """Return the positions of a game that is over of which another game, which is on, may have use.
+
+        The positions, by the number of moves, are those whose columns' worth is withheld, and those of which
+        it is withheld, too, who wins them. Raises UnavailableError.
+        """
+        boards = [Board()]
+        for digit in moves:
+            boards.append(boards[-1].drop(int(digit)))
+        positions, evaluations = Positions(boards), self._site.evaluations
+        near, secret = set[int](), set[int]()
+        for game in await self._site.live.games():
+            had, soon = positions.near(game.moves)
+            near |= soon
+            if (had or soon) and (evaluations is None or await evaluations.hides(game)):
+                secret |= had | soon
+        return near | secret, secret
 
     async def evaluation(self, request: Request, given: Given) -> Response:
         evaluations = self._site.evaluations

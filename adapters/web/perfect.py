@@ -6,7 +6,7 @@ wait. A position that was not solved in time is tried again at the next request 
 """
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from typing import Any
 
@@ -131,14 +131,36 @@ def positions_of(record: GameRecord) -> Sequence[str]:
     return [record.moves[:number] for number in range(len(record.moves) + (not record.board().over))]
 
 
-def as_object(moves: str, found: Sequence[Scores | None]) -> dict[str, Any]:
-    """Return the positions of a game as plain values for JSON."""
-    turned = analysis_of(moves, None, found).turned
+def as_object(
+    moves: str,
+    found: Sequence[Scores | None],
+    near: Set[int] = frozenset(),
+    secret: Set[int] = frozenset(),
+) -> dict[str, Any]:
+    """Return the positions of a game as plain values for JSON.
+
+    `near` are the numbers of moves after which a game that is on is near the position, so the worth of its
+    columns is left out. `secret` are those of them for which it is left out, too, who wins the position.
+    """
+    analysis = analysis_of(moves, None, found)
     return {
-        "positions": [worths(scores, number) for number, scores in enumerate(found)],
+        "positions": [
+            None if number in near else worths(scores, number) for number, scores in enumerate(found)
+        ],
+        "evaluations": [
+            None if each is None or number in secret else {"winner": each.winner, "at": each.at}
+            for number, each in enumerate(analysis.evaluations)
+        ],
+        "withheld": sorted(near),
         "turned": [
-            {"move": each.move, "was": each.was, "became": each.became, "better": each.better}
-            for each in turned
+            {
+                "move": each.move,
+                "was": each.was,
+                "became": each.became,
+                "better": [] if each.move - 1 in near else each.better,
+            }
+            for each in analysis.turned
+            if secret.isdisjoint((each.move - 1, each.move))
         ],
     }
 

@@ -44,26 +44,47 @@ def line_of(moves: str, given: Given) -> Sequence[Board]:
     return found
 
 
-def is_near(asked: Iterable[Board], on: Iterable[str]) -> bool:
-    """Whether a game with one of the moves `on` has had one of the boards, or may soon reach it.
+class Positions:
+    """Positions whose worth somebody asks for, to be compared with games that are on.
 
-    The mirror image of a board is as good as the board. A position that the game has left counts, because the
-    worth of the column that was played there tells who is winning now.
+    The mirror image of a position is as good as the position.
     """
-    boards = [(len(board.moves), board.discs) for board in asked]
-    boards += [(count, (_mirrored(one), _mirrored(other))) for count, (one, other) in boards]
-    wanted = {discs for _, discs in boards}
-    for moves in on:
-        discs, heights = [0, 0], [0] * COLUMNS
+
+    def __init__(self, asked: Sequence[Board]) -> None:
+        self._by_discs: dict[Sequence[int], list[int]] = {}
+        """The places in `asked`, by discs."""
+        self._by_count: dict[int, list[tuple[int, Sequence[int]]]] = {}
+        """The places in `asked`, and the discs there, by the number of moves."""
+        for place, board in enumerate(asked):
+            one, other = board.discs
+            for discs in ((one, other), (_mirrored(one), _mirrored(other))):
+                self._by_discs.setdefault(discs, []).append(place)
+                self._by_count.setdefault(len(board.moves), []).append((place, discs))
+
+    def near(self, moves: str) -> tuple[set[int], set[int]]:
+        """Return the places of the positions that a game with these moves has had, and may soon reach.
+
+        The latest position of the game is among both. A game without a move is near no position.
+        """
+        had, discs, heights = set[int](), [0, 0], [0] * COLUMNS
         for number, digit in enumerate(moves):
             column = int(digit)
             discs[number & 1] |= 1 << column * _HEIGHT + heights[column]
             heights[column] += 1
-            if (discs[0], discs[1]) in wanted:
-                return True
-        if moves and any(0 <= count - len(moves) <= AHEAD and _has(board, discs) for count, board in boards):
-            return True
-    return False
+            had.update(self._by_discs.get((discs[0], discs[1]), ()))
+        coming = range(len(moves), len(moves) + AHEAD + 1) if moves else ()
+        boards = (each for count in coming for each in self._by_count.get(count, ()))
+        return had, {place for place, board in boards if _has(board, discs)}
+
+
+def is_near(asked: Sequence[Board], on: Iterable[str]) -> bool:
+    """Whether a game with one of the moves `on` has had one of the boards, or may soon reach it.
+
+    A position that the game has left counts, because the worth of the column that was played there tells who
+    is winning now.
+    """
+    positions = Positions(asked)
+    return any(had or soon for had, soon in map(positions.near, on))
 
 
 def _has(discs: Sequence[int], part: Sequence[int]) -> bool:

@@ -68,14 +68,9 @@ class Evaluations:
 
         Raises SecretError, and what `work` raises.
         """
-        known = self._games.setdefault(game.id, _Known())
-        self._games.move_to_end(game.id)
-        if len(self._games) > KEPT:
-            self._games.popitem(last=False)
-        if known.is_secret is None:
-            known.is_secret = await self._is_secret(game.started)
-        if known.is_secret:
+        if await self.hides(game):
             raise SecretError("this tournament does not show who is winning a game that is on")
+        known = self._known(game)
         moves, until = game.moves, trio.current_time() + PATIENCE
         wanted = range(len(moves) + 1)
         is_whole = all(number in known.found for number in wanted)
@@ -88,6 +83,20 @@ class Evaluations:
                 finally:
                     self._solving -= 1
         return [known.found.get(number) for number in wanted]
+
+    async def hides(self, game: Game) -> bool:
+        """Whether nobody may know who is winning a game that is on."""
+        known = self._known(game)
+        if known.is_secret is None:
+            known.is_secret = await self._is_secret(game.started)
+        return known.is_secret
+
+    def _known(self, game: Game) -> _Known:
+        known = self._games.setdefault(game.id, _Known())
+        self._games.move_to_end(game.id)
+        if len(self._games) > KEPT:
+            self._games.popitem(last=False)
+        return known
 
     async def _find(self, moves: str, until: float, found: dict[int, Evaluation]) -> None:
         """Evaluate the positions that are not known, the latest first, until it is `until`."""

@@ -212,10 +212,10 @@ class Live:
         async with self._await_state() as state:
             return state.games.get(game) or state.over.get(game)
 
-    async def moves(self) -> list[str]:
-        """Return the moves of each game that is on. Raises UnavailableError."""
+    async def games(self) -> list[Game]:
+        """Return the games that are on. Raises UnavailableError."""
         async with self._await_state() as state:
-            return [game.moves for game in state.games.values()]
+            return [*state.games.values()]
 
     async def named(self, name: str) -> Json:
         """Return the connected players of this name, and their games. Raises UnavailableError."""

@@ -4,11 +4,12 @@ import pytest
 from game_records import FOUR, game
 from hypothesis import given
 from hypothesis import strategies as st
-from web_world import Site, keep
+from web_world import Site, analyse, keep
 
 from adapters.web.query import BadRequestError
 from adapters.web.side_lines import is_near, line_of
 from gateway.game.board import COLUMNS, Board
+from gateway.game.events import Reason
 from gateway.game.fact_encoding import encode_fact
 from gateway.game.facts import GameStarted, Standing
 
@@ -115,3 +116,31 @@ async def test_without_knowing_the_games_that_are_on_no_side_line_is_worked_out(
     site.is_silent = True
     async with site.client() as client:
         assert (await client.get(f"{LINE}3")).status_code == 503
+
+
+@pytest.mark.parametrize(("on", "withheld"), [((0, 1, 3), [3, 4]), ((6, 5, 3), [3, 4]), ((0, 4), [])])
+async def test_positions_near_a_game_that_is_on_say_who_wins_but_not_by_which_column(
+    site: Site, on: tuple[int, ...], withheld: list[int]
+) -> None:
+    keep(site.database, [game(moves="0133", winner=0, reason=Reason.LEFT)])
+    site.on = [encode_fact((STARTED, Standing(on, (0.0, 0.0), None, 0.0)))]
+    async with site.client() as client:
+        found = (await client.get("/api/games/1/perfect")).json()
+    assert found["withheld"] == withheld
+    assert [number for number, each in enumerate(found["positions"]) if each is None] == withheld
+    assert found["evaluations"] == [{"winner": None, "at": None}] * 5
+
+
+async def test_who_wins_is_withheld_too_where_nobody_may_know_it(site: Site) -> None:
+    keep(site.database, [game(moves="0133", winner=0, reason=Reason.LEFT)])
+    analyse(site, 1, [0, 1, -1, 1, -1])
+    site.on = [encode_fact((STARTED, Standing((0, 1, 3, 3), (0.0, 0.0), None, 0.0)))]
+    async with site.client() as client:
+        known = (await client.get("/api/games/1/perfect")).json()
+    site.show(evaluations=None)
+    async with site.client() as client:
+        secret = (await client.get("/api/games/1/perfect")).json()
+    assert (known["withheld"], secret["withheld"]) == ([4], [1, 2, 3, 4])
+    assert [each["winner"] for each in known["evaluations"]] == [None, 1, 1, 1, 1]
+    assert [len(each["turned"]) for each in (known, secret)] == [1, 0]
+    assert secret["evaluations"][1:] == [None] * 4
