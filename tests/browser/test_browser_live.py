@@ -111,8 +111,9 @@ def test_viewer_stays_with_a_pair_and_follows_a_player(gateway: Served, windows:
         page.reload()
         expect(featured.get_by_role("button", name="Stay with it")).to_have_attribute("aria-pressed", "true")
         expect(featured.locator(".side .name").first).to_have_text(name)
-        other = page.locator(".boards .live-board:not(.vacant) .name").last
-        followed = str(other.text_content())
+        others = page.locator(".boards .live-board:not(.vacant, .over)")
+        expect(others).to_have_count(len(pairs) - 1)
+        followed = str(others.last.locator(".name").last.text_content())
         page.evaluate("name => localStorage.setItem('followed', JSON.stringify([name]))", followed)
         page.reload()
         expect(page).to_have_title(re.compile(f"^● {followed} plays "))
@@ -121,8 +122,8 @@ def test_viewer_stays_with_a_pair_and_follows_a_player(gateway: Served, windows:
 
 def test_list_of_those_who_wait_says_why(gateway: Served, windows: Windows) -> None:
     page = windows.open("/")
-    page.locator("details.lobby summary").click()
     with connected(DroidconClient(gateway, "bob", "@Ada")):
+        page.locator("details.lobby summary").click()
         waits = page.locator(".waiting li").filter(has=page.get_by_text("bob", exact=True))
         expect(waits.locator(".why")).to_have_text("wishes for Ada, who is not here")
         with connected(ArenaClient(gateway, "\u0430da", next(tables))):
