@@ -173,7 +173,8 @@ class _Api:
         """Return the positions of a game that is over of which another game, which is on, may have use.
 
         The positions, by the number of moves, are those whose columns' worth is withheld, and those of which
-        it is withheld, too, who wins them. Raises UnavailableError.
+        it is withheld, too, who wins them: that of a position which the game may reach is the worth of a
+        column. Raises UnavailableError.
         """
         boards = [Board()]
         for digit in moves:
@@ -183,6 +184,7 @@ class _Api:
         for game in await self._site.live.games():
             had, soon = positions.near(game.moves)
             near |= soon
+            secret |= soon - had
             if (had or soon) and (evaluations is None or await evaluations.hides(game)):
                 secret |= had | soon
         return near | secret, secret

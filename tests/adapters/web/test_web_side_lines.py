@@ -119,7 +119,7 @@ async def test_without_knowing_the_games_that_are_on_no_side_line_is_worked_out(
 
 
 @pytest.mark.parametrize(("on", "withheld"), [((0, 1, 3), [3, 4]), ((6, 5, 3), [3, 4]), ((0, 4), [])])
-async def test_positions_near_a_game_that_is_on_say_who_wins_but_not_by_which_column(
+async def test_positions_near_a_game_that_is_on_do_not_say_which_column_wins(
     site: Site, on: tuple[int, ...], withheld: list[int]
 ) -> None:
     keep(site.database, [game(moves="0133", winner=0, reason=Reason.LEFT)])
@@ -128,7 +128,8 @@ async def test_positions_near_a_game_that_is_on_say_who_wins_but_not_by_which_co
         found = (await client.get("/api/games/1/perfect")).json()
     assert found["withheld"] == withheld
     assert [number for number, each in enumerate(found["positions"]) if each is None] == withheld
-    assert found["evaluations"] == [{"winner": None, "at": None}] * 5
+    # Who wins where the game stands is no secret, but who would win after a further move is.
+    assert [number for number, each in enumerate(found["evaluations"]) if each is None] == withheld[1:]
 
 
 async def test_who_wins_is_withheld_too_where_nobody_may_know_it(site: Site) -> None:
@@ -144,3 +145,14 @@ async def test_who_wins_is_withheld_too_where_nobody_may_know_it(site: Site) -> 
     assert [each["winner"] for each in known["evaluations"]] == [None, 1, 1, 1, 1]
     assert [len(each["turned"]) for each in (known, secret)] == [1, 0]
     assert secret["evaluations"][1:] == [None] * 4
+
+
+async def test_move_that_turned_a_game_is_withheld_where_another_one_may_make_it(site: Site) -> None:
+    keep(site.database, [game(moves="0133", winner=0, reason=Reason.LEFT)])
+    analyse(site, 1, [0, 0, 0, 1, -1])
+    async with site.client() as client:
+        open_to_all = (await client.get("/api/games/1/perfect")).json()
+        site.tell(encode_fact((STARTED, Standing((0, 1), (0.0, 0.0), None, 0.0))))
+        near = (await client.get("/api/games/1/perfect")).json()
+    assert [each["move"] for each in open_to_all["turned"]] == [3]
+    assert (near["turned"], near["withheld"]) == ([], [2, 3, 4])
