@@ -91,12 +91,14 @@ export class Watch {
     this.#games.apply(event, performance.now());
     const live = this.#games.get(game.game) ?? null;
     this.live = live;
+    if (event.name === "rated") return;
+    if (event.name === "away") {
+      const side = SIDES.find((each) => !live?.away[each] !== !before?.away[each]);
+      if (side !== undefined) announce(`${game.names[side]} is ${live?.away[side] ? "away" : "back"}`);
+      return;
+    }
     if (live) this.#take(live, event);
     this.#changed();
-    if (event.name === "away" && live) {
-      const side = SIDES.find((each) => !live.away[each] !== !before?.away[each]);
-      if (side !== undefined) announce(`${game.names[side]} is ${live.away[side] ? "away" : "back"}`);
-    }
     if (!live) {
       if (this.#missing) return;
       this.#missing = new AbortController();
