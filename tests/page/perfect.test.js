@@ -15,7 +15,7 @@ const TURNED = [
 ];
 
 test("a game that turned: at which moves, and what its loser should have played", () => {
-  const solution = { positions: [], turned: TURNED };
+  const solution = { positions: [], withheld: [], turned: TURNED };
   const said = (about, turned = TURNED) =>
     verdict({ moves: "0123", ...about }, { ...solution, turned }).join("");
   const four = { reason: "four" };
@@ -32,15 +32,18 @@ test("a game that turned: at which moves, and what its loser should have played"
 });
 
 test("a position that was not solved in time is told", () => {
-  const solution = { positions: [null], turned: [] };
-  assert.match(verdict({ moves: "0", winner: 0, reason: "four" }, solution).join(""), /Not all positions/);
+  const said = (withheld) =>
+    verdict({ moves: "0", winner: 0, reason: "four" }, { positions: [null], withheld, turned: [] }).join("");
+  assert.match(said([]), /Not all positions/);
+  assert.doesNotMatch(said([0]), /Not all positions/); // a game that is on is near
 });
 
 test("a game lost by a fault: what the loser could have reached", () => {
   const after = (reason, winner, ...results) =>
-    verdict({ moves: "0", winner, reason }, { positions: [null, worths(...results)], turned: TURNED }).join(
-      "",
-    );
+    verdict(
+      { moves: "0", winner, reason },
+      { positions: [null, worths(...results)], withheld: [], turned: TURNED },
+    ).join("");
   assert.equal(
     after("time", 0, "lose 9", "win 36", "draw"),
     "It was winning: with perfect play at move 36, by column 1.",

@@ -147,7 +147,7 @@ function showSolution() {
   if (solution) {
     const [lead, rest] = verdict(game, solution);
     find(".better", article).replaceChildren(create("strong", { textContent: lead }), rest);
-    list.know(perfect.evaluations, solution.turned);
+    list.know(solution.evaluations, solution.turned);
   }
   render();
 }

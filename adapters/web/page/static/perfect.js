@@ -12,7 +12,9 @@ import { announce } from "./status.js";
  * @typedef {{ result: Result, at?: number | null } | null} Worth the result of a column and the number of the last
  *   move; null for a full column
  * @typedef {{ move: number, was: Result, became: Result, better?: number[] }} Turning a move that made the result worse
- * @typedef {{ positions: (Worth[] | null)[], turned: Turning[] }} Solution null for each position not solved in time
+ * @typedef {{ positions: (Worth[] | null)[], evaluations: Evaluation[], withheld: number[], turned: Turning[] }} Solution
+ *   each list by the number of moves. A position is null if it was not solved in time, or is withheld, because a game that
+ *   is on is near it
  */
 
 const MANY = 8; // moves that turned a game: of more, only their number is told
@@ -60,15 +62,6 @@ export class Perfect {
     this.#ask();
   }
 
-  /** The evaluations after each number of moves. */
-  get evaluations() {
-    const { moves } = this.#game;
-    const positions = this.solution?.positions ?? [];
-    return Array.from({ length: moves.length + 1 }, (_, number) =>
-      evaluationOf(positions[number] ?? null, moves.slice(0, number)),
-    );
-  }
-
   /**
    * Return the evaluations of the positions of a side line.
    * @param {number} after
@@ -94,7 +87,7 @@ export class Perfect {
   }
 
   get #isIncomplete() {
-    return !this.solution || this.solution.positions.includes(null);
+    return !this.solution || isUnsolved(this.solution);
   }
 
   /**
@@ -146,7 +139,7 @@ export class Perfect {
     const words = find(".perfect-words", this.#place);
     words.replaceChildren(...this.#words(worths, isTried));
     this.#place.classList.toggle("is-hidden", this.#isHidden);
-    this.#place.classList.toggle("is-troubled", words.querySelector(".ask") !== null);
+    this.#place.classList.toggle("is-troubled", words.querySelector(".told") !== null);
     const isOver = ending(this.#moves) !== null;
     const room = roomOf(this.#moves);
     for (const [column, button] of this.#buttons.entries()) {
@@ -164,6 +157,10 @@ export class Perfect {
     const trouble = this.#troubles.get(isTried ? this.#moves : "");
     if (trouble) return this.#again(sentence(trouble));
     if (isTried ? worths === undefined : this.#isAsking) return ["Solving. That takes some seconds."];
+    if (!isTried && this.solution?.withheld.includes(this.#moves.length))
+      return [
+        told("A game that is on is near this position. What its columns are worth is told when it is over."),
+      ];
     if (!worths) return this.#again("This position was not solved in time.");
     const side = SIDES[this.#moves.length % 2];
     const chip = find(`.player[data-side="${side}"] .chip`, this.#article, SVGElement).cloneNode(true);
@@ -183,8 +180,21 @@ export class Perfect {
       else this.#ask();
       this.#draw();
     });
-    return [create("span", { textContent: text }), button];
+    return [told(text), button];
   }
+}
+
+/** @param {string} text */
+function told(text) {
+  return create("span", { className: "told", textContent: text });
+}
+
+/**
+ * Return whether some positions were not solved in time.
+ * @param {Pick<Solution, "positions" | "withheld">} solution
+ */
+function isUnsolved({ positions, withheld }) {
+  return positions.some((worths, number) => worths === null && !withheld.includes(number));
 }
 
 /**
@@ -266,22 +276,27 @@ function bestOf(worths) {
 /**
  * Return a sentence on what perfect play says of a game, in two parts; the first is to be emphasized.
  * @param {{ moves: string, winner?: Side | null, reason?: string | null }} game
- * @param {Solution} solution
+ * @param {Pick<Solution, "positions" | "withheld" | "turned">} solution
  * @returns {[string, string]}
  */
-export function verdict({ moves, winner, reason }, { positions, turned }) {
+export function verdict({ moves, winner, reason }, solution) {
+  const { positions, turned, withheld } = solution;
   const last = positions[moves.length] ?? null;
   if (winner != null && reason !== "four" && last) return missed(moves, winner, last);
-  const unsolved = positions.includes(null) ? " Not all positions were solved in time." : "";
+  const unsolved = isUnsolved(solution) ? " Not all positions were solved in time." : "";
   if (!turned.length)
-    return ["", unsolved || (reason === "four" || reason === "full" ? "No move turned the game." : "")];
+    return [
+      "",
+      unsolved ||
+        ((reason === "four" || reason === "full") && !withheld.length ? "No move turned the game." : ""),
+    ];
   const count = turned.length;
   const numbers = turned.map(({ move }) => String(move));
   const some = `at move${count > 1 ? "s" : ""} ${inWords(numbers, "and")}`;
   const lead = `The game turned ${count > MANY ? `${count} times, last at move ${numbers.at(-1)}` : some}.`;
   const loser = winner == null ? null : opposite(winner);
   const turn = turned.findLast(({ move }) => loser === null || (move + 1) % 2 === loser);
-  if (!turn?.better) return [lead, unsolved];
+  if (!turn?.better?.length) return [lead, unsolved];
   const where = turned.length > 1 ? `At move ${turn.move} ` : "";
   const which = `${where}${columns(turn.better)} would still have ${turn.was === "win" ? "won" : "drawn"}.`;
   return [lead, ` ${sentence(which)}${unsolved}`];
