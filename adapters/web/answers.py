@@ -5,9 +5,8 @@ that does not exist. Functions that read the database block.
 """
 
 import json
-import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import islice
 from typing import Any, TypeAlias
@@ -47,8 +46,6 @@ EXPORT_TYPES = {form: {**GAMES_TYPES, "csv": "text/csv"}.get(form, "text/plain")
 """The formats in which any games are exported, and their media types."""
 _COUNTS = ("kicked", "more")
 """Fields whose counts are added up over all nodes."""
-_SURROGATE = re.compile("[\ud800-\udfff]")
-"""Half of a surrogate pair, which a query cannot contain."""
 _LINES = 100
 """Games in one piece of an export: 40 KB."""
 
@@ -103,11 +100,10 @@ def found(result: Found) -> Json:
     return {"game": result.game, "players": players, "similar": [*result.similar]}
 
 
-def ratings(reading: Reading, names: Iterable[str]) -> dict[str, dict[str, float]]:
+def ratings(reading: Reading, names: Collection[str]) -> dict[str, dict[str, float]]:
     """Return the rank and the rating of each of these players that has one, as in the live stream."""
-    stored = [name for name in names if not _SURROGATE.search(name)]
     with reading() as connection:
-        found = statistics.places(connection, stored)
+        found = statistics.places(connection, names)
     return {
         name: {"rank": rank, "sure": round(rating.sure, 2), "mean": round(rating.mean, 2)}
         for name, (rank, rating) in found.items()

@@ -3,7 +3,6 @@
 Knows the tables. Reads all players, of which there are far fewer than games.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,8 +11,6 @@ from sqlalchemy import Connection, func, or_, select, union_all
 from gateway.store.games import number_of
 from gateway.store.schema import players, tallies
 
-_HALF = re.compile("[\ud800-\udfff]")
-"""Matches half of a surrogate pair, which no database can contain."""
 _GAMES = players.c.opened + players.c.replied
 
 
@@ -46,8 +43,7 @@ def containing(connection: Connection, text: str, limit: int) -> list[Named]:
 
 def known(connection: Connection, names: Sequence[str]) -> list[str]:
     """Return those of the names whose players have finished a game."""
-    storable = [name for name in names if not _HALF.search(name)]
-    return [*connection.scalars(select(players.c.name).where(players.c.name.in_(storable)))]
+    return [*connection.scalars(select(players.c.name).where(players.c.name.in_(names)))]
 
 
 def most_active(connection: Connection, limit: int | None = None) -> list[str]:

@@ -5,6 +5,7 @@ that statistics over a million games are fast; `gateway.store.storing.recount` c
 `exchanges` has the evidence, `analyses` what a solver found. Every change of a table needs a migration.
 """
 
+import re
 import secrets
 import time
 from collections.abc import Callable
@@ -189,11 +190,15 @@ def spelled(text: str | None) -> str | None:
     return text.replace(_ESCAPE, _ESCAPE + _ESCAPE).replace("\0", _ESCAPE + "0")
 
 
+_HALF = re.compile("[\ud800-\udfff]")
+"""Matches half of a surrogate pair, which UTF-8 cannot encode."""
+
+
 class Spelled(TypeDecorator[str]):
     """A column for text from clients. U+0000, which PostgreSQL cannot store, is escaped in both databases.
 
     Text is compared byte by byte, so that each spelling of a name is a different name, and both databases
-    sort in the same order.
+    sort in the same order. No column contains half of a surrogate pair: in a query, text with one is NULL.
     """
 
     impl = Text
@@ -206,7 +211,7 @@ class Spelled(TypeDecorator[str]):
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         """Escape U+0000."""
-        return spelled(value)
+        return None if value is None or _HALF.search(value) else spelled(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
         """Undo the escapes."""

@@ -52,3 +52,10 @@ async def test_player_that_waits_has_a_page_whatever_its_name(site: Site, name: 
     page = Seen(await shown(site, f"/player/{address(name)}"))
     assert name in page.texts
     assert "img" not in page.tags
+
+
+async def test_name_that_no_database_contains_breaks_no_page(site: Site) -> None:
+    keep(site.database, [game()])
+    site.on = on("odd\ud800")
+    for path in (f"/game/{ON}", "/", f"/api/live/games/{ON}/evaluation"):
+        await shown(site, path)
