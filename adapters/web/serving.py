@@ -48,7 +48,7 @@ from adapters.web.origins import Origins
 from adapters.web.perfect import Perfect
 from adapters.web.remote import Remote
 from adapters.web.server import Stream, Web, host_of
-from adapters.web.site import THREADS, Front, Site, hides_winning, in_thread
+from adapters.web.site import Front, Site, in_thread
 from adapters.web.solver import Solver
 from gateway.access.limits import limited_connections
 from gateway.game.facts import GameStarted
@@ -118,17 +118,10 @@ class Serving:
         if orders.token is not None:
             refused = partial(self._admission.count, WRONG_TOKEN, "page")
             admin = Admin(orders.token, remote.clear, remote.act, orders.audit, trusted, refused)
-        threads = trio.CapacityLimiter(THREADS)
         perfect = Perfect(self._solver.scores, None if database is None else self._keep)
-        evaluations = None
-        if orders.evaluates:
-
-            async def is_secret(started: GameStarted) -> bool:
-                return await in_thread(partial(hides_winning, database, started), threads)
-
-            evaluations = Evaluations(
-                self._solver.value, perfect.asking, is_secret, is_possible=self._solver.is_fast
-            )
+        evaluations = Evaluations(
+            self._solver.value, perfect.asking, self._hides_winning, is_possible=self._solver.is_fast
+        )
         self._site = site = Site(
             database,
             self._live,
@@ -136,8 +129,7 @@ class Serving:
             tuple(orders.house),
             idle=orders.idle,
             perfect=perfect,
-            evaluations=evaluations,
-            threads=threads,
+            evaluations=evaluations if orders.evaluates else None,
         )
         probe: Callable[[], Awaitable[None]] = trio.lowlevel.checkpoint
         if database is not None:
@@ -206,6 +198,9 @@ class Serving:
             return await self._site.do(partial(answers.ratings, self._site.reading, names))
         except StoreError:
             return None  # every page that needs the database says so, and the log too
+
+    async def _hides_winning(self, started: GameStarted) -> bool:
+        return await self._site.do(partial(self._site.hides_winning, started))
 
     async def _keep(self, solved: Solved) -> None:
         """Let the server store the analysis of a game."""

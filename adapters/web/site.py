@@ -32,15 +32,6 @@ async def in_thread(work: Callable[[], T], threads: trio.CapacityLimiter) -> T:
     return await trio.to_thread.run_sync(work, limiter=threads, abandon_on_cancel=True)
 
 
-def hides_winning(database: Database | None, started: GameStarted) -> bool:
-    """Whether the tournament of a game that is on keeps it from everybody who is winning."""
-    if started.table is None or database is None:
-        return False
-    created = None if started.scheduled is None else started.scheduled.created
-    with database.reading() as connection:
-        return tournaments.hides_winning(connection, started.table.casefold(), created)
-
-
 @dataclass(frozen=True, slots=True)
 class Front:
     """A dialect, as the page describes it to people."""
@@ -105,3 +96,11 @@ class Site:
         """Return a stored game and its analysis, if it has one. Raises as `game`."""
         with self.reading() as connection:
             return one(connection, game), analyses.of(connection, [game]).get(game)
+
+    def hides_winning(self, started: GameStarted) -> bool:
+        """Whether the tournament of a game that is on keeps it from everybody who is winning."""
+        if started.table is None or self.database is None:
+            return False
+        created = None if started.scheduled is None else started.scheduled.created
+        with self.reading() as connection:
+            return tournaments.hides_winning(connection, started.table.casefold(), created)

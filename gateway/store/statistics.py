@@ -66,6 +66,11 @@ class Score:
         """The points per game, 0 to 1; 0.5 without games."""
         return self.points / self.games if self.games else 0.5
 
+    @property
+    def opposite(self) -> "Score":
+        """The score of the opponents in these games."""
+        return Score(self.games, self.lost, self.drawn)
+
     def __add__(self, other: "Score") -> "Score":
         """Return the sum of two scores."""
         return Score(self.games + other.games, self.won + other.won, self.drawn + other.drawn)

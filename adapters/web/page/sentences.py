@@ -88,7 +88,7 @@ def age(at: int, now: int) -> str:
     if minutes < 60:
         return f"{minutes} min"
     hours, days = minutes // 60, minutes // (24 * 60)
-    if days > _RECENT:
+    if days >= _RECENT:
         return moment(at)[:10]
     return f"{hours} h" if not days else "yesterday" if days == 1 else f"{days} days"
 
@@ -125,7 +125,7 @@ def points_of(score: Score) -> str:
 
 def against(score: Score) -> str:
     """Return the points of both players, those of the score's player first, with a dash between them."""
-    return f"{points(score)} \N{EN DASH} {points(Score(score.games, score.lost, score.drawn))}"
+    return f"{points(score)} \N{EN DASH} {points(score.opposite)}"
 
 
 def sentence(text: str) -> str:

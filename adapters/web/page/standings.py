@@ -4,7 +4,6 @@ The address contains the viewer's choices, so they work without scripts, and can
 which games are counted. Ratings, and the order by rating, always come from all games.
 """
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -44,7 +43,6 @@ COUNTED = 100
 FORMS = {"rating": "Rating", "cross": "Cross-table", "side": "By side", "reason": "By reason"}
 """On a wide screen the forms `rating` and `cross` are one."""
 SPANS = {"all": "All", "week": "Week", "today": "Today"}
-_DAY = 86_400_000
 _USUAL = {
     "form": "rating",
     "since": "all",
@@ -104,22 +102,14 @@ class Asked:
         return self.address(sort=other), "ascending" if ascends else "descending"
 
 
-def asked(given: Given, now: int) -> Asked:
-    """Return the choices in an address; `now` is in milliseconds of Unix time. Raises BadRequestError."""
+def asked(given: Given) -> Asked:
+    """Return the choices in an address. Raises BadRequestError."""
     wished = {**_USUAL, **given}
     sort = wished["sort"].removeprefix("-")
     wished["sort"] = wished["sort"].removesuffix(sort) + _FORMER.get(sort, sort)
     one_of(wished, "form", FORMS)
     one_of(wished, "sort", [*ORDERS, *(f"-{order}" for order in ORDERS)])
-    match wished["since"]:
-        case "all":
-            since = None
-        case "week":
-            since = now - 7 * _DAY
-        case "today":
-            since = now - now % _DAY
-        case _:
-            since = moment(wished, "since")
+    since = None if wished["since"] == "all" else moment(wished, "since")
     choice = Choice(since=since, table=wished["table"] or None)
     least, page, columns = (whole(wished, name, 1, LEAST) for name in ("least", "page", "columns"))
     return Asked(wished, choice, least, page, columns)
@@ -237,4 +227,4 @@ def _names(lines: Sequence[Ranked]) -> list[str]:
 
 
 def _asked(request: Request) -> Asked:
-    return asked(parameters(request.scope["query_string"], (*_USUAL,)), round(1000 * time.time()))
+    return asked(parameters(request.scope["query_string"], _USUAL))

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from adapters.web.answers import tournament_named
-from adapters.web.page import director, faults, finding, game, games, live, player, standings, tournament
+from adapters.web.page import director, faults, game, games, live, player, search, standings, tournament
 from adapters.web.page.assets import assets
 from adapters.web.page.rendering import Renderer
 from adapters.web.query import parameters
@@ -72,7 +72,7 @@ def routes(site: Site, renderer: Renderer) -> list[Route]:
     """Return the routes of all views."""
     return [
         Route("/static/{version}/{name}", assets().serve),
-        *finding.routes(site, renderer),
+        *search.routes(site, renderer),
         Route("/board", partial(_projector, site, renderer)),
         Route("/play", partial(_play, site, renderer)),
         *live.routes(site, renderer),

@@ -9,9 +9,9 @@ from web_world import Site, keep, shown
 from adapters.web.page.standings import asked
 from adapters.web.query import BadRequestError
 from gateway.game.events import Reason
+from gateway.store.records import from_moment
 from gateway.store.statistics import Choice
 
-NOW = 1_700_000_000_000
 DAY = 86_400_000
 
 
@@ -21,17 +21,16 @@ def rows(page: str) -> list[str]:
 
 
 def test_nothing_asked_for_is_everything() -> None:
-    wish = asked({}, NOW)
+    wish = asked({})
     assert wish.choice == Choice()
     assert wish.address() == "/standings"
 
 
 @pytest.mark.parametrize(
-    ("since", "at"),
-    [("week", NOW - 7 * DAY), ("today", NOW - NOW % DAY), ("2023-11-01", 1_698_796_800_000)],
+    ("since", "at"), [("today", from_moment("today")), ("2023-11-01", 1_698_796_800_000)]
 )
 def test_time_is_a_word_or_a_moment(since: str, at: int) -> None:
-    assert asked({"since": since}, NOW).choice == Choice(since=at)
+    assert asked({"since": since}).choice == Choice(since=at)
 
 
 @pytest.mark.parametrize(
@@ -50,11 +49,11 @@ def test_time_is_a_word_or_a_moment(since: str, at: int) -> None:
 )
 def test_what_cannot_be_meant_is_refused(given: dict[str, str]) -> None:
     with pytest.raises(BadRequestError):
-        asked(given, NOW)
+        asked(given)
 
 
 def test_address_keeps_what_was_chosen_and_begins_at_the_first_page() -> None:
-    wish = asked({"table": "a&b", "page": "3", "sort": "-name"}, NOW)
+    wish = asked({"table": "a&b", "page": "3", "sort": "-name"})
     path, _, query = wish.address(form="side").partition("?")
     assert path == "/standings"
     assert {*query.split("&")} == {"form=side", "table=a%26b", "sort=-name"}
@@ -62,10 +61,10 @@ def test_address_keeps_what_was_chosen_and_begins_at_the_first_page() -> None:
 
 
 def test_second_click_on_a_head_turns_the_order_round() -> None:
-    wish = asked({"sort": "games"}, NOW)
+    wish = asked({"sort": "games"})
     assert wish.sorting("games") == ("/standings?sort=-games", "descending")
-    assert asked({"sort": "-games"}, NOW).sorting("games") == ("/standings?sort=games", "ascending")
-    assert asked({"sort": "name"}, NOW).sorting("name") == ("/standings?sort=-name", "ascending")
+    assert asked({"sort": "-games"}).sorting("games") == ("/standings?sort=games", "ascending")
+    assert asked({"sort": "name"}).sorting("name") == ("/standings?sort=-name", "ascending")
     assert wish.sorting("rating") == ("/standings", None)
 
 
@@ -73,7 +72,7 @@ def test_second_click_on_a_head_turns_the_order_round() -> None:
     ("former", "now"), [("sure", "rating"), ("-sure", "-rating"), ("score", "share"), ("-score", "-share")]
 )
 def test_address_from_before_orders_had_the_words_of_the_api_still_works(former: str, now: str) -> None:
-    assert asked({"sort": former}, NOW) == asked({"sort": now}, NOW)
+    assert asked({"sort": former}) == asked({"sort": now})
 
 
 async def test_filters_that_leave_nobody_say_so(site: Site) -> None:

@@ -19,7 +19,7 @@ from adapters.web.link import Condition
 from adapters.web.live.evaluations import Evaluations
 from adapters.web.live.live import Live
 from adapters.web.perfect import Perfect
-from adapters.web.site import Front, hides_winning
+from adapters.web.site import Front
 from adapters.web.site import Site as Shown
 from gateway.game.evaluation import Scores
 from gateway.game.events import Objection, Spoken
@@ -172,7 +172,7 @@ class Site:
         return max((await self.work_out(columns)).values())
 
     async def is_secret(self, started: GameStarted) -> bool:
-        return hides_winning(self.database, started)
+        return self.shown.hides_winning(started)
 
     async def keep(self, solved: Solved) -> None:
         self.analysed.append(solved)

@@ -233,7 +233,8 @@ def test_ratings_say_how_often_the_stronger_player_wins(means: tuple[float, floa
         (60, "1 h", "1 h ago"),
         (1440, "yesterday", "yesterday"),
         (2880, "2 days", "2 days ago"),
-        (15 * 1440, "2023-10-30", "on 2023-10-30"),
+        (14 * 1440 - 1, "13 days", "13 days ago"),
+        (14 * 1440, "2023-10-31", "on 2023-10-31"),
     ],
 )
 def test_age_is_in_the_largest_unit_and_a_date_after_two_weeks(
