@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -89,11 +90,18 @@ TOKEN_SHOWN = {"Authorization": f"Bearer {TOKEN}"}
 DOCUMENT = json.loads(files("adapters.web").joinpath("openapi.json").read_text())
 
 
+def resolved(about: dict[str, Any]) -> dict[str, Any]:
+    """Return a parameter or an answer of the description, which may stand among the components."""
+    if "$ref" not in about:
+        return about
+    _, _, kind, name = about["$ref"].split("/")
+    found: dict[str, Any] = DOCUMENT["components"][kind][name]
+    return found
+
+
 def schema_of(path: str, method: str, response: httpx.Response) -> dict[str, object]:
     """Return what the description says of this answer."""
-    about = DOCUMENT["paths"][path][method]["responses"][str(response.status_code)]
-    if "$ref" in about:
-        about = DOCUMENT["components"]["responses"][about["$ref"].rpartition("/")[2]]
+    about = resolved(DOCUMENT["paths"][path][method]["responses"][str(response.status_code)])
     kind = response.headers["content-type"].partition(";")[0]
     schema: dict[str, object] = about["content"][kind]["schema"]
     return schema
@@ -137,7 +145,7 @@ def test_description_has_our_words_for_reasons() -> None:
 
 def test_description_has_every_act_of_a_director_and_its_parameters() -> None:
     name, act, *others = DOCUMENT["paths"]["/api/tournaments/{name}/{act}"]["post"]["parameters"]
-    assert (name["name"], act["schema"]["enum"]) == ("name", [*tournament_acts.ACTS])
+    assert (resolved(name)["name"], act["schema"]["enum"]) == ("name", [*tournament_acts.ACTS])
     known = {each for act in tournament_acts.ACTS.values() for each in act.parameters}
     assert {each["name"] for each in others} == known | {"by", "why"}
 
@@ -145,7 +153,7 @@ def test_description_has_every_act_of_a_director_and_its_parameters() -> None:
 def test_description_has_every_parameter_of_the_lists() -> None:
     def named(path: str) -> set[str]:
         found = DOCUMENT["paths"][path]["get"].get("parameters", [])
-        return {each.get("name") or each["$ref"].rpartition("/")[2] for each in found}
+        return {resolved(each)["name"] for each in found}
 
     assert named("/api/games") == {*FILTERS, *PAGING}
     for form in EXPORT_TYPES:
