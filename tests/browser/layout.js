@@ -187,6 +187,28 @@ function clipped(leaf) {
 }
 
 /**
+ * Return what is wrong with a text that is longer than the frame, or the coloured ground, that it stands on.
+ *
+ * @param {Leaf} leaf
+ */
+function spilling(leaf) {
+  const frame = leaf.kind === "text" ? framed(leaf.element) : null;
+  if (!frame) return "";
+  const { left, right } = frame.getBoundingClientRect();
+  const spills = leaf.boxes.some((box) => box.left < left - TOLERANCE || box.right > right + TOLERANCE);
+  return spills ? `out of its frame: ${named(leaf.element)} of ${named(frame)}` : "";
+}
+
+/** @param {Element} element */
+function framed(element) {
+  for (let at = /** @type {Element | null} */ (element); at && at !== document.body; at = at.parentElement) {
+    const { backgroundColor, borderLeftWidth } = styleOf(at);
+    if (borderLeftWidth !== "0px" || backgroundColor !== "rgba(0, 0, 0, 0)") return at;
+  }
+  return null;
+}
+
+/**
  * Return the element that is drawn over others on purpose, and has a leaf in it: one that stays when the
  * document scrolls, or that a script or style puts over others by a level of its own.
  *
@@ -311,6 +333,7 @@ function measure(shown, allowed) {
   const found = [
     ...(across > 0 ? [`the document scrolls sideways by ${across}`] : []),
     ...all.map(clipped).filter(Boolean),
+    ...all.map(spilling).filter(Boolean),
     ...overlapping(all),
     ...scrolling(allowed),
     ...longHints(),

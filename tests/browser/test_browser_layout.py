@@ -131,6 +131,7 @@ STYLES = """
 body { margin: 0 } div { height: 20px; font: 14px / 20px sans-serif }
 .narrow { width: 60px; overflow: hidden; white-space: nowrap; text-overflow: ellipsis }
 .aside { margin: -14px 0 0 60px } .wide { width: 150vw }
+.framed { width: 60px; border: 1px solid; white-space: nowrap }
 .scroll { width: 80px; overflow-x: auto } .below { margin-top: 200vh } svg { width: 20px }
 """
 WORD = "a word that is long"
@@ -138,6 +139,7 @@ WRONG = {
     f'<div class="narrow" title="{WORD}">{WORD}</div><h1>whole</h1>': "",
     f'<div class="narrow">{WORD}</div>': "clipped: div.narrow",
     '<svg viewBox="0 0 20 9"><rect width="30" height="5"/></svg>': "clipped: rect",
+    f'<div class="framed">{WORD}</div>': "out of its frame: div.framed",
     '<div>one</div><div class="aside">two words</div>': "",
     '<div>one two three four</div><div class="aside">five</div>': "overlap: div",
     f'<div class="wide">{WORD}</div>': "the document scrolls sideways by ",

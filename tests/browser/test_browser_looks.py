@@ -37,7 +37,7 @@ def test_live_is_drawn_in_half_a_second_of_the_processor_s_time(windows: Windows
 
 @pytest.mark.parametrize("look", LOOKS)
 @pytest.mark.parametrize("view", ALL_VIEWS)
-def test_no_serious_fault_for_people_with_disabilities(
+def test_no_fault_for_people_with_disabilities(
     view: str, look: str, games: Mapping[str, str], windows: Windows
 ) -> None:
     from axe_playwright_python.sync_playwright import Axe  # noqa: PLC0415  an extra
@@ -48,8 +48,7 @@ def test_no_serious_fault_for_people_with_disabilities(
     for place in ("h1:visible", *shown):
         page.locator(place).first.wait_for(state="attached")
     found = Axe().run(page).response["violations"]
-    serious = [each for each in found if each["impact"] in {"serious", "critical"}]
-    told = [f"{each['id']}: {[node['html'][:200] for node in each['nodes'][:3]]}" for each in serious]
+    told = [f"{each['id']}: {[node['html'][:200] for node in each['nodes'][:3]]}" for each in found]
     assert told == []
 
 
