@@ -4,7 +4,7 @@ import importlib.util
 import json
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from browsing import PHONE, Windows, expect
@@ -40,6 +40,14 @@ def opened(windows: Windows, **look: object) -> "Page":
     [about] = page.request.get("/api/games?player=dropout&reason=illegal").json()["games"]
     page.goto(f"/game/{about['id']}")
     return page
+
+
+def on_now(page: "Page", table: str) -> dict[str, Any]:
+    """Return the game at a table, as soon as viewers get it."""
+    games: list[dict[str, Any]] = []
+    while not games:
+        games = page.request.get(f"/api/live?table={table}").json().get("games", [])
+    return games[0]
 
 
 def discs(page: "Page") -> "Locator":
@@ -120,7 +128,7 @@ def test_game_that_is_on_is_followed_to_its_stored_end_at_the_same_address(
     with connected(first, second):
         first.play(3)
         page = windows.open("about:blank")
-        [game] = page.request.get("/api/live?table=t").json()["games"]
+        game = on_now(page, "t")
         page.goto(f"/game/{game['game']}")
         expect(discs(page)).to_have_count(1)
         address = page.url
@@ -149,7 +157,7 @@ def test_game_is_followed_again_when_the_server_that_holds_it_returns(
     windows.expect("status of 404")  # a page asks for a result until it is stored
     with connected(ArenaClient(gateway, "away-ann", "away"), ArenaClient(gateway, "away-bob", "away")):
         page = windows.open("about:blank")
-        [game] = page.request.get("/api/live?table=away").json()["games"]
+        game = on_now(page, "away")
         games = [game]
         page.route(
             "**/api/live/events?*",
@@ -175,11 +183,9 @@ def test_game_that_is_just_over_leads_to_the_one_that_the_two_play_now(
     alice, dropout = ArenaClient(gateway, "alice", "next"), DroidconClient(gateway, "dropout", "next")
     with connected(alice, dropout):
         alice.play(3)
-        games = []
-        while not games:  # what viewers get is a moment behind
-            games = page.request.get("/api/live?table=next").json()["games"]
+        game = on_now(page, "next")
         page.reload()
-        expect(page.get_by_role("link", name="on now")).to_have_attribute("href", f"/game/{games[0]['game']}")
+        expect(page.get_by_role("link", name="on now")).to_have_attribute("href", f"/game/{game['game']}")
 
 
 @pytest.mark.skipif(importlib.util.find_spec("bitbully") is None, reason="there is no solver here")

@@ -194,7 +194,7 @@ def _taken(first: deque[Cell], second: deque[Cell], at: int) -> tuple[bool, bool
         return here[0], here[1]
     one, other = first[0], second[0]
     if one.way == other.way == "in":
-        return (True, False) if one.move <= other.move else (False, True)
+        return (True, False) if _turn(first) <= _turn(second) else (False, True)
     if one.way == other.way == "out":
         says, replies = _says(first, at), _says(second, at)
         return says <= replies, replies <= says
@@ -205,6 +205,16 @@ def _taken(first: deque[Cell], second: deque[Cell], at: int) -> tuple[bool, bool
     if "note" in (one.way, other.way):
         return alone[1], alone[0]
     return alone[0], alone[1]
+
+
+def _turn(queue: deque[Cell]) -> float:
+    """Return the number of the move that a side's next text made.
+
+    If it made none, it is before the moves of its millisecond, unless it was the side's last attempt to move.
+    """
+    cell = queue[0]
+    is_last = not any(each.move and each.way == "in" for each in queue)
+    return math.inf if is_last and cell.refused and "not your turn" not in cell.refused else cell.move
 
 
 def _says(queue: deque[Cell], at: int) -> float:

@@ -71,6 +71,13 @@ def test_text_that_was_refused_is_no_move_and_stands_alone() -> None:
     assert [row.after for row in found.rows] == [0, 0, 1]
 
 
+def test_attempt_that_lost_is_below_the_move_of_its_millisecond_that_it_answers() -> None:
+    one = lines("5 in PUT 3")
+    for objection, rows in (("column is full", ["1", "refused"]), ("not your turn", ["refused", "1"])):
+        found = timeline(short("3"), (one, lines(f"5 in PUT 3 | refused: {objection}")))
+        assert [_middle(row) for row in found.rows] == rows
+
+
 def test_text_without_the_column_is_no_move() -> None:
     found = timeline(short("3"), (lines("5 in ping", "7 in PUT 35", "9 in PUT 3"), ()))
     assert [row.move for row in found.rows] == [0, 0, 1]
