@@ -38,10 +38,10 @@ from adapters.web.query import (
     wanted,
 )
 from adapters.web.search import search
-from adapters.web.side_lines import Positions, is_near, line_of
+from adapters.web.side_lines import OPENING, Positions, boards_of, is_near, line_of
 from adapters.web.site import Site
 from adapters.web.solver import NotInstalledError
-from gateway.game.board import COLUMNS, Board
+from gateway.game.board import COLUMNS
 from gateway.game.ids import GameId
 from gateway.server.acts import ACTS, DIRECTOR, NEEDED, TOURNAMENT, WHO, NotDoneError
 from gateway.store import StoreError
@@ -176,10 +176,7 @@ class _Api:
         it is withheld, too, who wins them: that of a position which the game may reach is the worth of a
         column. Raises UnavailableError.
         """
-        boards = [Board()]
-        for digit in moves:
-            boards.append(boards[-1].drop(int(digit)))
-        positions, evaluations = Positions(boards), self._site.evaluations
+        positions, evaluations = Positions(boards_of(moves)), self._site.evaluations
         near, secret = set[int](), set[int]()
         for game in await self._site.live.games():
             had, soon = positions.near(game.moves)
@@ -200,7 +197,14 @@ class _Api:
             found = await _solved(evaluations.of(game))
         except SecretError as error:
             raise HTTPException(403, str(error)) from error
-        return as_json(evaluations_as_object(found))
+        positions, ahead = Positions(boards_of(game.moves)), set[int]()
+        for other in await self._site.live.games():
+            if OPENING <= len(other.moves) < len(game.moves):
+                had, soon = positions.near(other.moves)
+                ahead |= soon - had  # who wins there is the worth of a column in the other game
+        return as_json(
+            evaluations_as_object([None if at in ahead else each for at, each in enumerate(found)])
+        )
 
     async def _analysed(self, request: Request) -> tuple[GameRecord, Analysis | None]:
         """Return the stored game in the request's path, and its analysis. Raises HTTPException."""

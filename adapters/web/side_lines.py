@@ -11,6 +11,8 @@ from gateway.game.board import COLUMNS, ROWS, Board
 
 AHEAD = 3
 """A position is refused if a game that is on may reach it with this number of moves."""
+OPENING = 8
+"""A game with fewer moves keeps no secret from who watches another one, because many games begin alike."""
 
 _DIGITS = "0123456"
 _HEIGHT = ROWS + 1
@@ -31,9 +33,7 @@ def line_of(moves: str, given: Given) -> Sequence[Board]:
         raise BadRequestError(f"after is not a whole number from 0 to {len(moves)}, the moves of the game")
     if not columns:
         raise BadRequestError("columns is missing: the columns that are played, such as 334")
-    board, found = Board(), list[Board]()
-    for digit in moves[:number]:
-        board = board.drop(int(digit))
+    board, found = boards_of(moves[:number])[-1], list[Board]()
     for place, digit in enumerate(columns, number + 1):
         try:
             board = board.drop(_DIGITS.index(digit))
@@ -42,6 +42,14 @@ def line_of(moves: str, given: Given) -> Sequence[Board]:
             raise BadRequestError(f"columns: {why} at move {place}") from error
         found.append(board)
     return found
+
+
+def boards_of(moves: str) -> Sequence[Board]:
+    """Return the boards of a game, from the empty one on."""
+    boards = [Board()]
+    for digit in moves:
+        boards.append(boards[-1].drop(int(digit)))
+    return boards
 
 
 class Positions:

@@ -161,6 +161,27 @@ async def test_without_the_solver_and_where_the_operator_forbids_it_the_answer_s
 
 
 @pytest.mark.parametrize(
+    ("other", "known"),
+    [
+        ("33334455", False),  # the mirror image
+        ("33332211", False),
+        ("333322116", True),  # it has come as far
+        ("33332210", True),
+        ("3333221", True),  # many games begin alike
+    ],
+)
+async def test_who_wins_after_a_move_that_another_game_may_make_is_told_after_it(
+    site: Site, other: str, *, known: bool
+) -> None:
+    for number, moves in ((1, "333322116"), (2, other)):
+        made = (move(number, 0 if at % 2 == 0 else 1, int(digit)) for at, digit in enumerate(moves))
+        site.on += map(encode_fact, (game(number), *made))
+    _, found = await evaluation(site)
+    assert isinstance(found, dict)
+    assert [each is not None for each in found["evaluations"]] == [*[True] * 9, known]
+
+
+@pytest.mark.parametrize(
     ("live", "created", "status"),
     [
         ("true", None, 200),
