@@ -74,6 +74,7 @@ export function suggest(field) {
   }
 
   field.addEventListener("input", () => {
+    choose(-1); // it was made for the text before
     clearTimeout(timer);
     if (field.value.trim()) timer = setTimeout(ask, PAUSE);
     else close();
