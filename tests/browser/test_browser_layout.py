@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 SIZES = (
-    (390, 664), (390, 844), (640, 720), (640, 960), (768, 720), (768, 1024), (1100, 720), (1100, 900),
+    (390, 720), (390, 844), (640, 720), (640, 960), (768, 720), (768, 1024), (1100, 720), (1100, 900),
     (1280, 720), (1280, 1024), (1366, 768), (1440, 900), (2560, 1080), (2560, 1440),
 )  # fmt: skip
 """Seven widths with two heights each, in pixels. A width between the last laptops has one height."""
