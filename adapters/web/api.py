@@ -38,10 +38,10 @@ from adapters.web.query import (
     wanted,
 )
 from adapters.web.search import search
-from adapters.web.side_lines import OPENING, Positions, boards_of, is_near, line_of
+from adapters.web.side_lines import OPENING, Positions, is_near, line_of
 from adapters.web.site import Site
 from adapters.web.solver import NotInstalledError
-from gateway.game.board import COLUMNS
+from gateway.game.board import COLUMNS, boards_of
 from gateway.game.ids import GameId
 from gateway.server.acts import ACTS, DIRECTOR, NEEDED, TOURNAMENT, WHO, NotDoneError
 from gateway.store import StoreError

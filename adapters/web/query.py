@@ -111,15 +111,15 @@ def limit(given: Given, usual: int) -> int:
     return whole(given, "limit", usual, MOST)
 
 
-def whole(given: Given, name: str, usual: int, most: int) -> int:
-    """Return the parameter `name`, a whole number from 1 to `most`; `usual` if it is absent.
+def whole(given: Given, name: str, usual: int, most: int, least: int = 1) -> int:
+    """Return the parameter `name`, a whole number from `least` to `most`; `usual` if it is absent.
 
     Raises BadRequestError.
     """
     text = given.get(name, str(usual))
-    number = int(text) if _DIGITS.fullmatch(text) else 0
-    if not 1 <= number <= most:
-        raise BadRequestError(f"{name} is not a whole number from 1 to {most}")
+    number = int(text) if _DIGITS.fullmatch(text) else -1
+    if not least <= number <= most:
+        raise BadRequestError(f"{name} is not a whole number from {least} to {most}")
     return number
 
 

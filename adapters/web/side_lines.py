@@ -6,8 +6,8 @@ so the positions that such a game has had or may soon reach are refused.
 
 from collections.abc import Iterable, Sequence
 
-from adapters.web.query import BadRequestError, Given
-from gateway.game.board import COLUMNS, ROWS, Board
+from adapters.web.query import BadRequestError, Given, whole
+from gateway.game.board import COLUMNS, ROWS, Board, boards_of
 
 AHEAD = 3
 """A position is refused if a game that is on may reach it with this number of moves."""
@@ -25,12 +25,7 @@ def line_of(moves: str, given: Given) -> Sequence[Board]:
 
     It begins after the first ``after`` of a game's `moves`, and plays ``columns``. Raises BadRequestError.
     """
-    after, columns = given.get("after", ""), given.get("columns", "")
-    number = (
-        int(after) if after.isascii() and after.isdecimal() and len(after) <= len(str(len(moves))) else -1
-    )
-    if not 0 <= number <= len(moves):
-        raise BadRequestError(f"after is not a whole number from 0 to {len(moves)}, the moves of the game")
+    number, columns = whole(given, "after", -1, len(moves), least=0), given.get("columns", "")
     if not columns:
         raise BadRequestError("columns is missing: the columns that are played, such as 334")
     board, found = boards_of(moves[:number])[-1], list[Board]()
@@ -42,14 +37,6 @@ def line_of(moves: str, given: Given) -> Sequence[Board]:
             raise BadRequestError(f"columns: {why} at move {place}") from error
         found.append(board)
     return found
-
-
-def boards_of(moves: str) -> Sequence[Board]:
-    """Return the boards of a game, from the empty one on."""
-    boards = [Board()]
-    for digit in moves:
-        boards.append(boards[-1].drop(int(digit)))
-    return boards
 
 
 class Positions:

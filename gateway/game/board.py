@@ -109,6 +109,17 @@ def position_string(columns: Iterable[int]) -> str:
     return "".join(str(column + 1) for column in columns)
 
 
+def boards_of(moves: str) -> list[Board]:
+    """Return the boards of a game, from the empty one to that after the last move.
+
+    `moves` has a digit for each column. Raises ValueError if a move is not legal.
+    """
+    boards = [Board()]
+    for digit in moves:
+        boards.append(boards[-1].drop(int(digit)))
+    return boards
+
+
 def board_at(position: str) -> Board:
     """Return the board of a position string. Raises ValueError with the number of the first invalid move."""
     board = Board()

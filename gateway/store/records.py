@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, TypeAlias
 
-from gateway.game.board import Board, Side, other, position_string
+from gateway.game.board import Board, Side, boards_of, other, position_string
 from gateway.game.events import Ended, Reason
 from gateway.game.ids import GameId, parse, typed
 from gateway.game.results import WITHOUT_RESULT, Finished, Player
@@ -146,10 +146,7 @@ class GameRecord:
 
     def board(self) -> Board:
         """Return the final position. Raises ValueError if the moves are not legal."""
-        board = Board()
-        for digit in self.moves:
-            board = board.drop(int(digit))
-        return board
+        return boards_of(self.moves)[-1]
 
 
 class Row(NamedTuple):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TypeAlias
 
-from gateway.game.board import COLUMNS, ROWS, Board
+from gateway.game.board import COLUMNS, ROWS, boards_of
 
 _DIRECTIONS = ((1, 0), (0, 1), (1, 1), (1, -1))
 
@@ -27,9 +27,7 @@ class Position:
 
 def position(moves: str) -> Position:
     """Return the position after `moves`. Raises ValueError if they cannot be played."""
-    board = Board()
-    for digit in moves:
-        board = board.drop(int(digit))
+    board = boards_of(moves)[-1]
     cells: tuple[list[_Cell], list[_Cell]] = ([], [])
     for column, row, side in board.placed():
         cells[side].append((column, row))

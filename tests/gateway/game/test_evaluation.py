@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.game.board import Board
+from gateway.game.board import boards_of
 from gateway.game.evaluation import (
     Evaluation,
     Scores,
@@ -15,7 +15,6 @@ from gateway.game.evaluation import (
     evaluation,
     evaluation_of_end,
     evaluations,
-    last_move,
     turned,
 )
 
@@ -29,7 +28,6 @@ def test_score_of_a_column_is_that_of_the_position_after_it_for_the_other_side(
 ) -> None:
     found = evaluation(score, moves)
     assert found == evaluation(-score, moves + 1)
-    assert found.at == last_move(score, moves)
     assert found.winner is None if not score else found.winner == (moves + (score < 0)) % 2
 
 
@@ -38,10 +36,7 @@ def test_score_of_a_column_is_that_of_the_position_after_it_for_the_other_side(
     [("0101010", Evaluation(0, 7)), ("146660203633536103043506522512202545444111", DRAW)],
 )
 def test_end_of_a_game_is_its_evaluation(moves: str, end: Evaluation) -> None:
-    board = Board()
-    for digit in moves:
-        board = board.drop(int(digit))
-    assert evaluation_of_end(board) == end
+    assert evaluation_of_end(boards_of(moves)[-1]) == end
 
 
 @given(st.lists(st.fixed_dictionaries(dict.fromkeys(range(7), SCORES)) | st.none(), max_size=9))
