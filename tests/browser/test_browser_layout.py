@@ -1,5 +1,6 @@
 """At every size of the window nothing is clipped, nothing overlaps, and what a view is for is in sight."""
 
+import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -10,8 +11,9 @@ import pytest
 from browsing import STILL, Windows, expect
 from directing import CUP, directed
 from directing import TOKEN as DIRECTOR
+from showcase import fill, history
 from views import ALL_VIEWS, BOARDS_OF_A_HALL, TITLE, TOKEN, VIEWS, View, addresses, busy
-from worlds.server import Served
+from worlds.server import Served, served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -25,6 +27,8 @@ SIZES = (
 """Seven widths with two heights each, in pixels. A width between the last laptops has one height."""
 HALL = ((1280, 720), (1366, 768), (1920, 1080), (2560, 1440))
 """Those of projectors."""
+QUIET = ("/", "/games", "/standings", "/tournaments", "/player/alice", "/play")
+"""What is looked at where nobody plays, or nobody has played yet."""
 LAYOUT = Path(__file__).with_name("layout.js").read_text()
 WIDE = "table.crosstable, table[class*=form-], .bracket"
 """What may be wider than its place, which then scrolls sideways."""
@@ -115,6 +119,19 @@ def test_notices_of_the_operator_fit_every_window(
     for act in ("announce", "resume"):
         assert page.request.post(f"/api/admin/{act}", headers=headers).ok
     assert_nothing(found)
+
+
+@pytest.mark.usefixtures("long")
+@pytest.mark.parametrize("played", [0, 40])
+def test_views_fit_every_window_while_nobody_plays(played: int, tmp_path: Path, browser: "Browser") -> None:
+    where = tmp_path / "games.db"
+    fill(where, history(random.Random(1), played))
+    with served("--tcp", "0", "--web", "0", "--db", str(where), addresses=2) as gateway:
+        home = f"http://127.0.0.1:{gateway.port('page')}"
+        for path in QUIET:
+            with closing(Windows(browser, home)) as windows:
+                found = measured_view(View(path, (TITLE,)), {}, windows, SIZES)
+                assert_nothing([f"{path}: {each}" for each in found])
 
 
 @pytest.mark.usefixtures("long")
