@@ -138,6 +138,8 @@ def _of_type(wanted: Any, found: Any) -> Any:
     origin, options = get_origin(wanted), get_args(wanted)
     if wanted in _READERS:
         value = _READERS[wanted](found)
+    elif origin is tuple and options[-1] is Ellipsis:
+        value = tuple(_of_type(options[0], part) for part in _checked(list, found))
     elif origin is tuple:
         parts = zip(options, _checked(list, found), strict=True)
         value = tuple(_of_type(each, part) for each, part in parts)

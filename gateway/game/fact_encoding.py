@@ -39,7 +39,7 @@ class Stands:
 
     started: GameStarted
     moves: str
-    thought: tuple[float, float]
+    used: tuple[float, ...]
     left: tuple[float, float] | None
     thinking: float
     away: tuple[AwayFor | None, AwayFor | None]
@@ -60,7 +60,7 @@ def encode_fact(fact: Shown) -> bytes:
         case (started, standing):
             moves = "".join(map(str, standing.moves))
             return b"v " + encode_unchecked(
-                Stands(started, moves, standing.thought, standing.left, standing.thinking, standing.away)
+                Stands(started, moves, standing.used, standing.left, standing.thinking, standing.away)
             )
         case _:
             return b"v " + encode_unchecked(fact)
@@ -121,11 +121,13 @@ def _placed(fact: Fact | Stands, offset: int) -> Shown:
 
 
 def _standing(stands: Stands) -> Standing:
-    _check(*stands.thought, *(stands.left or ()), stands.thinking)
+    _check(*stands.used, *(stands.left or ()), stands.thinking)
     if len(stands.moves) > CELLS or not all("0" <= digit < str(COLUMNS) for digit in stands.moves):
         raise EncodingError("not the columns of a game")
+    if len(stands.used) != len(stands.moves):
+        raise EncodingError("not a time for each move")
     _check(*(seconds for absence in stands.away if absence is not None for seconds in absence))
-    return Standing(tuple(map(int, stands.moves)), stands.thought, stands.left, stands.thinking, stands.away)
+    return Standing(tuple(map(int, stands.moves)), stands.used, stands.left, stands.thinking, stands.away)
 
 
 def _started(started: GameStarted, offset: int) -> GameStarted:

@@ -171,8 +171,8 @@ class Standing:
 
     moves: tuple[int, ...]
     """The columns played so far, oldest first."""
-    thought: tuple[float, float]
-    """Seconds that each side has thought, up to the latest request to move."""
+    used: tuple[float, ...]
+    """Seconds that each move took."""
     left: tuple[float, float] | None
     """Seconds that remained to each side at the latest request to move; None without a clock."""
     thinking: float

@@ -117,8 +117,8 @@ class Session:
         self._clock = Clock(self._control)
         self._request = 0
         """The number of the open request to move; 0 if none is open."""
-        self._used = 0.0
-        """The seconds that the latest move took."""
+        self._used: list[float] = []
+        """The seconds that each move of the current game took."""
 
     @property
     def deadline(self) -> float | None:
@@ -144,6 +144,7 @@ class Session:
         self.phase = Phase.PLAYING
         self._began = now
         self._board = Board()
+        self._used = []
         self._clock = Clock(self._control)
         first, second = self.order
         return [
@@ -171,7 +172,7 @@ class Session:
             board = self._board.drop(column)
         except ValueError:
             return self._refuse(number, command, now)
-        self._used = self._clock.stop(now)
+        self._used.append(self._clock.stop(now))
         self._board = board
         if board.winner is not None or len(board.moves) == CELLS:
             self._request = 0
@@ -203,14 +204,14 @@ class Session:
         moves = self._board.moves
         side = FIRST if len(moves) & 1 else SECOND
         left = self._clock.rest(side) if self._clocked else None
-        return MoveMade(self.game, side, moves[-1], self._used, left)
+        return MoveMade(self.game, side, moves[-1], self._used[-1], left)
 
     def standing(self, now: float) -> Standing:
         """Return the state of the current game, for spectators."""
         clock = self._clock
         return Standing(
             moves=self._board.moves,
-            thought=(clock.spent(FIRST), clock.spent(SECOND)),
+            used=tuple(self._used),
             left=(clock.rest(FIRST), clock.rest(SECOND)) if self._clocked else None,
             thinking=clock.running_for(now),
         )

@@ -70,10 +70,8 @@ class Game:
     away: list[tuple[float, float] | None] = field(default_factory=lambda: [None, None])
     """Since when each side's player has been away, and for how many seconds its seat is kept; None if it is
     here."""
-    thought: tuple[float, float] = (0.0, 0.0)
-    """The seconds that each side has thought for its moves."""
-    used: list[float | None] = field(default_factory=list)
-    """The seconds that each move took; None for the moves made before this process heard of the game."""
+    used: list[float] = field(default_factory=list)
+    """The seconds that each move took."""
     ratings: list[Json | None] = field(default_factory=lambda: [None, None])
     """The rank and the rating of each side's player, as sent to viewers; None if they are not known."""
     winner: Side | None = None
@@ -105,14 +103,14 @@ class Game:
             "to_move": len(self.moves) & 1 if is_on else None,
             "left": self.left,
             "thinking": round(max(0.0, now - self.asked), 3) if is_on else 0.0,
-            "thought": [round(each, 3) for each in self.thought],
+            "thought": [round(sum(self.used[side::2]), 3) for side in (0, 1)],
             "ratings": self.ratings,
             "away": self.absences(now),
             "winner": self.winner,
             "reason": self.reason,
         }
         if timed:
-            shown["used"] = [None if each is None else round(each, 3) for each in self.used]
+            shown["used"] = [round(each, 3) for each in self.used]
         return shown
 
     def absences(self, now: float) -> Sequence[Json | None]:
@@ -129,8 +127,6 @@ class Game:
         self.moves += str(move.column)
         self.used.append(move.used)
         self.asked = now
-        one, other = self.thought
-        self.thought = (one, other + move.used) if move.side else (one + move.used, other)
         if self.left is not None and move.left is not None:
             one, other = self.left
             left = round(move.left, 3)
@@ -187,7 +183,7 @@ class State:
                 for player in fact.players:
                     self._waiting.pop(player, None)
                 clocks = None if fact.clock is None else (fact.clock, fact.clock)
-                return self._begin(fact, Standing((), (0.0, 0.0), clocks, 0.0), now)
+                return self._begin(fact, Standing((), (), clocks, 0.0), now)
             case Away() | Back():
                 game = self.games.get(fact.game)
                 if game is not None:
@@ -300,9 +296,7 @@ class State:
         left = None if standing.left is None else (round(one, 3), round(other, 3))
         away = [None if each is None else (now - each.seconds, each.grace) for each in standing.away]
         ratings = [*map(self._ratings.get, started.names)]
-        used: list[float | None] = [None] * len(moves)
         game = self.games[started.game] = Game(
-            *(started.game, started, moves, left, now - standing.thinking, away),
-            *(standing.thought, used, ratings),
+            *(started.game, started, moves, left, now - standing.thinking, away, [*standing.used], ratings),
         )
         return game

@@ -273,7 +273,7 @@ def _live(found: Json, *, is_kept: bool, evaluates: bool) -> dict[str, Any]:
         "data": {
             "names": names,
             "moves": found["moves"],
-            "turns": [asdict(Turn()) for _ in found["moves"]],  # the stream has the times that are known
+            "turns": [asdict(Turn(used=round(1000 * used))) for used in found["used"]],
             "attempt": None,
             "reason": None,
             "game": found["game"],

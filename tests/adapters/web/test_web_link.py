@@ -436,7 +436,7 @@ async def test_longest_facts_are_not_too_long_for_the_link() -> None:
     worst = "\0" * LONGEST_NAME
     players = (1 << 40, 1 << 40)
     started = GameStarted("00000-000003", players, (worst, worst), ("house", "house"), worst, 1, 1e6)
-    fact = encode_fact((started, Standing((3,) * 42, (0.0, 0.0), (1e6, 1e6), 1e6)))
+    fact = encode_fact((started, Standing((3,) * 42, (1e6,) * 42, (1e6, 1e6), 1e6)))
     over = Finished(
         "00000-000003", (Player(worst, MANNERS),) * 2, Board(), 0, Reason.FOUR, (1e6, 1e6), 1, 1, worst
     )

@@ -102,7 +102,7 @@ async def test_side_line_near_a_game_that_is_on_is_not_worked_out(
     site: Site, columns: str, status: int
 ) -> None:
     keep(site.database, [game()])
-    site.on = [encode_fact((STARTED, Standing((0, 1, 3, 3), (0.0, 0.0), None, 0.0)))]
+    site.on = [encode_fact((STARTED, Standing((0, 1, 3, 3), (0.0,) * 4, None, 0.0)))]
     async with site.client() as client:
         answer = await client.get(f"{LINE}{columns}")
     assert answer.status_code == status
@@ -123,7 +123,7 @@ async def test_positions_near_a_game_that_is_on_do_not_say_which_column_wins(
     site: Site, on: tuple[int, ...], withheld: list[int]
 ) -> None:
     keep(site.database, [game(moves="0133", winner=0, reason=Reason.LEFT)])
-    site.on = [encode_fact((STARTED, Standing(on, (0.0, 0.0), None, 0.0)))]
+    site.on = [encode_fact((STARTED, Standing(on, (0.0,) * len(on), None, 0.0)))]
     async with site.client() as client:
         found = (await client.get("/api/games/1/perfect")).json()
     assert found["withheld"] == withheld
@@ -135,7 +135,7 @@ async def test_positions_near_a_game_that_is_on_do_not_say_which_column_wins(
 async def test_who_wins_is_withheld_too_where_nobody_may_know_it(site: Site) -> None:
     keep(site.database, [game(moves="0133", winner=0, reason=Reason.LEFT)])
     analyse(site, 1, [0, 1, -1, 1, -1])
-    site.on = [encode_fact((STARTED, Standing((0, 1, 3, 3), (0.0, 0.0), None, 0.0)))]
+    site.on = [encode_fact((STARTED, Standing((0, 1, 3, 3), (0.0,) * 4, None, 0.0)))]
     async with site.client() as client:
         known = (await client.get("/api/games/1/perfect")).json()
     site.show(evaluations=None)

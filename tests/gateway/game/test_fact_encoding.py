@@ -39,8 +39,8 @@ FACTS: list[Shown] = [
     GAME,
     MoveMade("00000-000003", 0, 3, 0.5, None),
     MoveMade("00000-000003", 1, 6, 0.123456, 41.5),
-    (GAME, Standing((3, 3, 4), (0.5, 0.25), None, 2.25)),
-    (GAME, Standing((), (0.0, 0.0), (40.5, 41.0), 0.0)),
+    (GAME, Standing((3, 3, 4), (0.5, 0.25, 1.5), None, 2.25)),
+    (GAME, Standing((), (), (40.5, 41.0), 0.0)),
     *(Finished("00000-000003", PLAYERS, Board(), 1, reason, (1.5, 2.25), 1) for reason in Reason),
 ]
 
@@ -60,7 +60,7 @@ def test_players_of_another_node_get_numbers_of_their_own() -> None:
 
     assert crossed(Left(7)) == Left(2 * SEATS + 7)
     assert crossed(GAME).players == (2 * SEATS + 6, 2 * SEATS + 7)
-    assert crossed((GAME, Standing((), (0.0, 0.0), None, 0.0)))[0].players == crossed(GAME).players
+    assert crossed((GAME, Standing((), (), None, 0.0)))[0].players == crossed(GAME).players
 
 
 def test_loss_of_a_node_crosses_to_the_page_but_no_node_tells_of_it() -> None:
@@ -99,9 +99,16 @@ def test_what_is_no_fact_is_refused(data: bytes) -> None:
 
 @pytest.mark.parametrize("moves", [(7,), (3,) * 43])
 def test_columns_of_no_game_are_refused(moves: tuple[int, ...]) -> None:
-    data = encode_fact((GAME, Standing(moves, (0.0, 0.0), None, 0.0)))
+    data = encode_fact((GAME, Standing(moves, (0.0,) * len(moves), None, 0.0)))
     for decode in (decode_fact, lambda data: decode_remote_fact(data, 0)):
         with pytest.raises(ValueError, match="not the columns"):
+            decode(data)
+
+
+def test_game_needs_a_time_for_each_move() -> None:
+    data = encode_fact((GAME, Standing((3, 3), (0.5,), None, 0.0)))
+    for decode in (decode_fact, lambda data: decode_remote_fact(data, 0)):
+        with pytest.raises(ValueError, match="time for each move"):
             decode(data)
 
 

@@ -116,7 +116,7 @@ def test_snapshot_has_clocks_as_they_stand_and_how_long_each_has_waited() -> Non
             ann.play(3)
             world.now += 1.0
             [(_, standing)] = world.hub.snapshot(world.now).games
-            assert (standing.moves, standing.thought) == ((3,), (1.5, 0.0))
+            assert (standing.moves, standing.used) == ((3,), (1.5,))
             assert (standing.left, standing.thinking) == ((8.5, 10.0), 0.0)  # no request has left
     [waits] = world.hub.snapshot(world.now).waiting
     assert waits.waited == 4.0

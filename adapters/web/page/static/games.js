@@ -33,7 +33,7 @@ import { opposite } from "./rules.js";
  * @property {number} thinking how long the player to move has thought
  * @property {Both} thought how long each side has thought for its moves
  * @property {Ratings} ratings
- * @property {(number | null)[]} [used] in the stream of one game: how long each move took; null if it is not known
+ * @property {number[]} [used] in the stream of one game: how long each move took
  * @property {StreamedAbsences} away
  * @property {Side | null} winner
  * @property {string | null} reason null while the game is on
@@ -162,6 +162,7 @@ function afterMove(game, { number, side, column, used, left }, now) {
   return {
     ...game,
     thought: side === 0 ? [one + more, other] : [one, other + more],
+    used: game.used && [...game.used.slice(0, number - 1), used],
     moves: game.moves.slice(0, number - 1) + column,
     to_move: opposite(side),
     left,

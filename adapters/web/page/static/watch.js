@@ -120,14 +120,9 @@ export class Watch {
   #take(live, event) {
     const game = this.#game;
     game.moves = live.moves;
-    const turns = [...live.moves].map((_, index) => {
-      const used = live.used?.[index];
-      return game.turns[index]?.used != null
-        ? game.turns[index]
-        : { used: used == null ? null : 1000 * used, left: null };
-    });
-    if (event.name === "moved") turns[event.data.number - 1] = turnOf(event.data);
-    game.turns = turns;
+    const used = live.used ?? [];
+    game.turns = used.map((each, index) => game.turns[index] ?? { used: 1000 * each, left: null });
+    if (event.name === "moved") game.turns[event.data.number - 1] = turnOf(event.data);
     if (event.name === "moved" && this.#sound === 2) beep(660);
     this.#showRows(live);
   }
@@ -138,19 +133,19 @@ export class Watch {
     let at = 0;
     const rows = [...moves].map((column, index) => {
       const { used } = turns[index];
-      at += used ?? NaN;
+      at += used ?? 0;
       const said = create("div", { className: "said" });
       said.append(
         create("span", { className: "arrow", textContent: "→" }),
         create("bdi", { textContent: `column ${column}` }),
         create("span", {
           className: "remark",
-          textContent: used === null ? "" : `${(used / 1000).toFixed(2)} s`,
+          textContent: `${((used ?? 0) / 1000).toFixed(2)} s`,
         }),
       );
       const cell = create("td");
       cell.append(said);
-      const row = this.#row(index, cell, Number.isNaN(at) ? "" : number(Math.round(at)));
+      const row = this.#row(index, cell, number(Math.round(at)));
       row.dataset.after = row.dataset.move = String(index + 1);
       row.cells[2].append(" ", create("b", { textContent: column }));
       return row;

@@ -86,7 +86,7 @@ def stands(
     started: GameStarted, moves: Sequence[int] = (), thinking: float = 0.0
 ) -> tuple[GameStarted, Standing]:
     """Return a game that is on."""
-    return started, Standing(tuple(moves), (0.0, 0.0), None, thinking)
+    return started, Standing(tuple(moves), (0.5,) * len(moves), None, thinking)
 
 
 def waits(player: int, name: str, table: str | None = None, waited: float = 0.0) -> list[Shown]:

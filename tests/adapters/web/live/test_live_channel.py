@@ -373,7 +373,7 @@ def test_viewers_of_one_game_get_the_time_of_each_move_and_how_many_they_are() -
     games = Games(stands(game(1), (3, 4)), game(2))
     games.hear([move(1, 0), move(2, 0)], 1.0)
     one, every = Viewer(games, Wanted(game=identity(1))), Viewer(games)
-    assert one.read(1.0).games[0]["used"] == [None, None, move(1, 0).used]
+    assert one.read(1.0).games[0]["used"] == [0.5, 0.5, move(1, 0).used]
     assert "used" not in every.read(1.0).games[0]
     agree(games, one, 1.0)
     with_two = [games.open(one.wanted) for _ in range(2)]

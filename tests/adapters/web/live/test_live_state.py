@@ -70,7 +70,7 @@ def test_clocks_stand_as_the_latest_moves_left_them() -> None:
 
 
 def test_game_that_stood_already_is_shown_as_it_stands() -> None:
-    standing = Standing((3, 3, 2), (0.0, 0.0), (5.0, 6.0), 1.5)
+    standing = Standing((3, 3, 2), (0.5, 0.25, 1.0), (5.0, 6.0), 1.5)
     made = state((game(1, clock=10.0), standing), now=100.0)
     found = shown(made, now=101.0)
     assert (found["moves"], found["to_move"], found["left"], found["thinking"]) == ("332", 1, (5.0, 6.0), 2.5)
@@ -88,7 +88,7 @@ def test_absence_of_a_player_is_shown_until_it_is_back_or_the_game_is_over() -> 
 
 
 def test_absence_that_began_before_the_state_was_told_is_shown_from_its_beginning() -> None:
-    standing = Standing((3,), (0.0, 0.0), None, 0.0, (AwayFor(4.0, 30.0), None))
+    standing = Standing((3,), (0.5,), None, 0.0, (AwayFor(4.0, 30.0), None))
     made = state((game(1), standing), now=100.0)
     assert shown(made, now=101.0)["away"] == [{"seconds": 5.0, "grace": 30.0}, None]
 

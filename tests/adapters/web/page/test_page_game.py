@@ -220,7 +220,7 @@ async def test_game_that_is_on_is_shown_at_its_address(site: Site) -> None:
 async def test_game_that_is_on_tells_what_is_known_of_its_players(site: Site) -> None:
     players = ("<ann>", "bob")
     keep(site.database, [game(*players), *(drawn(*players[::-1], game=each) for each in ("2", "3"))])
-    site.on = [encode_fact((STARTED, Standing((3,), (0.1, 0.2), (41.0, 40.0), 0.5)))]
+    site.on = [encode_fact((STARTED, Standing((3,), (0.1,), (41.0, 40.0), 0.5)))]
     shown = words(await page_of(site, "/game/9k3fm-00002a"))
     assert "Head to head <ann> 2 : 1 bob" in shown
     assert "won 1, drew 2, lost 0" in shown
@@ -232,7 +232,7 @@ async def test_game_that_is_on_tells_what_is_known_of_its_players(site: Site) ->
 
 async def test_game_that_is_on_is_shown_where_no_results_are_kept(tmp_path: Path) -> None:
     site = unkept(tmp_path)
-    site.on = [encode_fact((STARTED, Standing((3,), (0.1, 0.0), (41.0, 42.0), 0.5)))]
+    site.on = [encode_fact((STARTED, Standing((3,), (0.1,), (41.0, 42.0), 0.5)))]
     shown = words(await page_of(site, f"/game/{STARTED.game}"))
     assert "This server keeps no results and no messages." in shown
     assert "Results are not kept here" in words(await page_of(site, "/game/9k3fm-00002b"))
