@@ -117,15 +117,17 @@ def count(connection: Connection, wanted: Filter, limit: int = COUNTED) -> int:
     return int(connection.execute(select(func.count()).select_from(numbers)).scalar_one())
 
 
+def has_analyses(connection: Connection) -> bool:
+    """Whether any game has an analysis."""
+    return connection.scalar(select(analyses.c.game).limit(1)) is not None
+
+
 def unanalysed(connection: Connection, wanted: Filter) -> int:
     """Return the number of games, as `count` does, that may match a filter for mistakes after their analysis.
 
     Returns 0 if no game has an analysis, because there is no solver.
     """
-    if (
-        wanted.reason not in (None, Reason.FOUR)
-        or connection.scalar(select(analyses.c.game).limit(1)) is None
-    ):
+    if wanted.reason not in (None, Reason.FOUR) or not has_analyses(connection):
         return 0
     return count(connection, replace(wanted, reason=Reason.FOUR, mistake=False, analysed=False))
 

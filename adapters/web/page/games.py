@@ -21,7 +21,9 @@ from adapters.web.page.timeline import timeline
 from adapters.web.page.tournament import tournament_address
 from adapters.web.query import FILTERS, RESULTS, Given, parameters, wanted, whole
 from adapters.web.site import Site
+from gateway.engines.perfect import has_book
 from gateway.game.board import Side
+from gateway.game.events import Reason
 from gateway.game.ids import GameId
 from gateway.game.text import COMPARED, similar
 from gateway.store import analyses, games, names, statistics, tournaments
@@ -157,6 +159,9 @@ class _Games:
             "count": count,
             "total": total,
             "unknown": games.unanalysed(connection, wish.filter) if wish.filter.mistake else 0,
+            "only_faults": wish.filter.mistake
+            and wish.filter.reason in (None, Reason.FOUR)
+            and not (has_book() or games.has_analyses(connection)),
             "pages": _pages(wish.page, last),
             "last": last,
             "older": older,

@@ -1,5 +1,6 @@
 """The view of games: its filters, its pages, and what it says when there is nothing."""
 
+import sys
 import time
 
 import pytest
@@ -67,6 +68,18 @@ async def test_mistakes_of_a_bot_since_yesterday_are_one_address(site: Site) -> 
     assert "not analysed" not in text_of(page)
     keep(site.database, [game("bob", "alice", ended=NOW)])
     assert "; 1 more is not analysed yet" in text_of(await shown(site, address))
+
+
+async def test_without_a_solver_only_faults_are_known_as_mistakes(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep(site.database, [game(), game(moves="33", winner=0, reason=Reason.LEFT)])
+    words = "which moves were mistakes is not known without the extra perfect"
+    monkeypatch.setitem(sys.modules, "bitbully", None)
+    assert words in text_of(await shown(site, "/games?mistake=1"))
+    assert words not in text_of(await shown(site, "/games?mistake=1&reason=left"))
+    analyse(site, 1, [0] * 7)
+    assert words not in text_of(await shown(site, "/games?mistake=1"))
 
 
 async def test_turning_move_is_said_and_linked(site: Site) -> None:
