@@ -107,12 +107,7 @@ def _turns(record: GameRecord, turned: Sequence[Turned]) -> list[tuple[int, Text
     for each in turned:
         own, other = record.players[each.side].name, record.players[1 - each.side].name
         words = turning(each.was, each.became, other)
-        if (
-            each.became == "lose"
-            and before is not None
-            and before.became == "lose"
-            and before.side != each.side
-        ):
+        if each.became == "lose" and before is not None and before.became == "lose":
             words = ("gave it back to ", Part("name", other))
         found.append((each.move, (Part("name", own), " ", *words)))
         before = each

@@ -42,4 +42,4 @@ def _only(found: Found, typed: str) -> str | None:
     alike = [name for name in players if name.casefold() == typed.casefold()] or players
     if len(alike) == 1:
         return f"/player/{address(alike[0])}"
-    return f"/game/{found.game}" if found.game is not None and not players else None
+    return None if found.game is None else f"/game/{found.game}"

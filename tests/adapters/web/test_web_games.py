@@ -62,6 +62,7 @@ async def test_mistakes_of_a_bot_since_yesterday_are_one_address(site: Site) -> 
     assert listed(page) == ["3"]
     assert "1 of 4: lost by alice since yesterday, by a mistake of its own" in text_of(page)
     assert links(page, "/game/3#") == ["/game/3#2"]
+    assert "/games?player=alice&since=yesterday" in links(page, "/games"), "lost and by mistake go together"
     analyse(site, 2, [0, 5, 5, -5, 5, -5, 5])
     page = await shown(site, address)
     assert listed(page) == ["3", "2"]
@@ -119,15 +120,16 @@ async def test_filter_that_is_set_can_be_removed_alone(site: Site) -> None:
 
 
 async def test_pages_have_links_and_the_first_no_newer_games(site: Site) -> None:
-    keep(site.database, [game()] * (3 * ROWS + 1))
+    keep(site.database, [game()] * (7 * ROWS + 1))
     first = await shown(site, "/games?player=bob")
-    assert listed(first) == [str(number) for number in range(31, 21, -1)]
+    assert listed(first) == [str(number) for number in range(71, 61, -1)]
     assert "prev" not in Seen(first).values("rel")
-    assert "/games?player=bob&page=4" in links(first, "/games")
-    last = await shown(site, "/games?player=bob&page=4")
+    assert "/games?player=bob&page=8" in links(first, "/games")
+    assert "page 1page 2page 3…page 8older" in text_of(first)
+    last = await shown(site, "/games?player=bob&page=8")
     assert listed(last) == ["1"]
     assert "next" not in Seen(last).values("rel")
-    assert "The last page" in await shown(site, "/games?page=5")
+    assert "The last page" in await shown(site, "/games?page=9")
 
 
 async def test_nothing_found_says_without_which_filter_there_are_games(site: Site) -> None:
@@ -144,6 +146,14 @@ async def test_nothing_found_says_without_which_filter_there_are_games(site: Sit
     assert "No game was played at a table cuq; did you mean Cup?" in text_of(
         await shown(site, "/games?table=cuq")
     )
+
+
+@pytest.mark.parametrize(
+    ("result", "words"), [("won", "beat moving first"), ("lost", "lost to moving second")]
+)
+async def test_game_of_namesakes_is_shown_as_the_result_says(site: Site, result: str, words: str) -> None:
+    keep(site.database, [game("ann", "ann", winner=1, moves="30101010")])
+    assert words in text_of(await shown(site, f"/games?player=ann&result={result}"))
 
 
 async def test_game_of_a_tournament_links_to_its_round(site: Site) -> None:

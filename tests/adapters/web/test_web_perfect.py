@@ -20,7 +20,8 @@ from gateway.game.events import Reason
 from gateway.store import analyses
 from gateway.store.records import Solved
 
-EVEN: Scores = dict.fromkeys(range(7), 0)
+WORTH: list[Scores] = [dict.fromkeys(range(7), number) for number in range(43)]
+"""The scores of a position by the number of moves before it."""
 
 
 class Work:
@@ -33,7 +34,7 @@ class Work:
     async def __call__(self, columns: str) -> Scores:
         self.asked.append(columns)
         await trio.sleep(self.seconds(columns))
-        return EVEN
+        return WORTH[len(columns)]
 
 
 def positions(number: int) -> list[str]:
@@ -43,7 +44,7 @@ def positions(number: int) -> list[str]:
 
 async def test_every_position_that_is_not_over_is_worked_out_from_the_end() -> None:
     work = Work()
-    assert await Perfect(work).game(game()) == [EVEN] * 7
+    assert await Perfect(work).game(game()) == WORTH[:7]
     assert work.asked == [FOUR[:count] for count in range(6, -1, -1)]
     assert len(await Perfect(work).game(game(moves="33", reason=Reason.LEFT))) == 3
     assert len(await Perfect(work).game(drawn())) == 42
@@ -76,11 +77,11 @@ async def test_what_is_not_found_in_time_is_left_open_until_it_is_asked_for_agai
     work = Work(lambda columns: LIMIT if columns == "010" else 1.0)
     solver = Perfect(work)
     begun = trio.current_time()
-    assert await solver.game(game()) == [None, None, None, None, EVEN, EVEN, EVEN]
+    assert await solver.game(game()) == [*[None] * 4, *WORTH[4:7]]
     assert trio.current_time() - begun == pytest.approx(LIMIT)
     work.seconds = lambda _: 1.0
     work.asked.clear()
-    assert await solver.game(game()) == [EVEN] * 7
+    assert await solver.game(game()) == WORTH[:7]
     assert work.asked == ["010", "01", "0", ""]
 
 
@@ -94,7 +95,7 @@ async def test_few_wait_and_the_next_is_told_so_unless_all_is_known(autojump_clo
         await trio.testing.wait_all_tasks_blocked()
         with pytest.raises(BusyError):
             await solver.game(game())
-        assert await solver.positions([known]) == [EVEN]
+        assert await solver.positions([known]) == [WORTH[6]]
 
 
 async def test_who_waits_for_the_same_game_gets_what_was_found_meanwhile(autojump_clock: object) -> None:
@@ -125,7 +126,7 @@ async def test_whole_games_are_stored_and_others_are_not(autojump_clock: object)
     assert stored == []
     work.seconds = lambda _: 0.0
     await solver.game(game())
-    assert [(each.game, each.moves, analyses.unpacked(each)) for each in stored] == [("1", FOUR, [EVEN] * 7)]
+    assert [(each.game, each.moves, analyses.unpacked(each)) for each in stored] == [("1", FOUR, WORTH[:7])]
 
 
 async def test_background_waits_for_who_asks_and_rests_as_long_as_it_works(autojump_clock: object) -> None:
@@ -141,7 +142,7 @@ async def test_background_waits_for_who_asks_and_rests_as_long_as_it_works(autoj
         await solver.positions(["6", "66", "666"])
         assert work.asked == ["010101", "666", "66", "6"]
     assert trio.current_time() == pytest.approx(7 * 2 - 1 + 3, abs=1.5)
-    assert len(stored) == 1
+    assert [analyses.unpacked(each) for each in stored] == [WORTH[:7]]
 
 
 def test_worth_is_said_with_the_move_that_ends_the_game() -> None:
@@ -185,10 +186,10 @@ async def test_game_that_the_solver_fails_at_does_not_keep_the_others(
 ) -> None:
     keep(site.database, [game()] * 2)
     send, solved = trio.open_memory_channel[Solved](0)
-    found = [EVEN, None]
+    found = [WORTH[0], None]
 
     async def work(_: str) -> Scores | None:
-        return found.pop() if len(found) > 1 else EVEN
+        return found.pop() if len(found) > 1 else WORTH[0]
 
     site.show(perfect=Perfect(work, send.send))
     async with trio.open_nursery() as nursery:

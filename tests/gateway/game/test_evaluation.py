@@ -32,6 +32,17 @@ def test_score_of_a_column_is_that_of_the_position_after_it_for_the_other_side(
 
 
 @pytest.mark.parametrize(
+    ("score", "moves", "found"),
+    [
+        *((18, 6, Evaluation(0, 7)), (18, 7, Evaluation(1, 8))),
+        *((1, 0, Evaluation(0, 41)), (-1, 0, Evaluation(1, 42)), (0, 5, DRAW)),
+    ],
+)
+def test_score_says_who_wins_and_at_which_move(score: int, moves: int, found: Evaluation) -> None:
+    assert evaluation(score, moves) == found
+
+
+@pytest.mark.parametrize(
     ("moves", "end"),
     [("0101010", Evaluation(0, 7)), ("146660203633536103043506522512202545444111", DRAW)],
 )

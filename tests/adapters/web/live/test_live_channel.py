@@ -133,6 +133,16 @@ def test_place_of_a_game_that_ended_goes_to_the_newest_that_had_none() -> None:
     assert (carried["game"], carried["moves"], carried["place"]) == (identity(3), "3", 0)
 
 
+def test_game_that_is_over_gets_no_place_that_becomes_free() -> None:
+    games = Games(stands(game(1)), stands(game(2)))
+    games.hear([over(1)], 1.0)
+    viewer = Viewer(games, Wanted(most=1))
+    viewer.read()
+    games.hear([over(2)], 1.0)
+    games.tick(LATER)
+    assert "gone" in viewer.new()
+
+
 def rating(sure: float) -> dict[str, float]:
     return {"rank": 1, "sure": sure, "mean": sure + 9}
 
@@ -381,3 +391,5 @@ def test_viewers_of_one_game_get_the_time_of_each_move_and_how_many_they_are() -
     games.tick(3.0)
     assert "watching" in one.new(3.0)
     assert one.browser.watching == len(with_two)
+    games.tick(4.0)
+    assert "watching" not in one.new(4.0)

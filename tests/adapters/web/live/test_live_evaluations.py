@@ -1,7 +1,7 @@
 """Who is winning a game that is on: said to everybody who asks, solved once, and never by column."""
 
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 
 import pytest
@@ -59,6 +59,23 @@ async def test_each_position_is_solved_once_and_the_latest_first() -> None:
     assert work.asked[3:] == ["3344", "334"]
     assert await solver.of(on("3344")) == [WON, WON, WON, WON, DRAW]
     assert len(work.asked) == 5
+
+
+async def test_whoever_has_no_hurry_is_kept_waiting_while_a_position_is_solved() -> None:
+    solving = list[bool]()
+
+    @contextmanager
+    def asking() -> Iterator[None]:
+        solving.append(True)
+        yield
+        solving.clear()
+
+    async def work(_: str) -> int:
+        assert solving
+        return 0
+
+    await Evaluations(work, asking, open_to_all).of(on("3"))
+    assert not solving
 
 
 async def test_end_of_a_game_needs_no_solver() -> None:

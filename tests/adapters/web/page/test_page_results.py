@@ -42,18 +42,22 @@ def test_results_say_who_beat_whom_and_how_the_newest_first(site: Site) -> None:
 
 def test_winner_of_a_much_lower_rank_is_an_upset(site: Site) -> None:
     ranks = [game(f"p{one}", f"p{other}") for one in range(10) for other in range(one + 1, 10)]
-    keep(site.database, [*ranks * 3, game("p9", "p0"), game("p8", "p2")])
-    assert said(site, 2) == [
+    silent = game("p9", "p0", moves="010", reason=Reason.TIME)
+    keep(site.database, [*ranks * 3, game("p9", "p0"), game("p8", "p2"), silent])
+    assert said(site, 3) == [
+        ("p9 beat p0", "time", "10th beat 2nd; p0 ran out of time at move 4"),
         ("p8 beat p2", "", "four at move 7"),
-        ("p9 beat p0", "upset", "10th beat 1st; four at move 7"),
+        ("p9 beat p0", "upset", "10th beat 2nd; four at move 7"),
     ]
 
 
-@pytest.mark.parametrize(("others", "words"), [(9, ", the shortest today"), (8, "")])
-def test_shortest_game_of_today_is_named_among_many(site: Site, others: int, words: str) -> None:
+@pytest.mark.parametrize(
+    ("others", "short", "words"), [(9, 1, ", the shortest today"), (8, 1, ""), (9, 2, "")]
+)
+def test_shortest_game_of_today_is_named_among_many(site: Site, others: int, short: int, words: str) -> None:
     long = "3251403001234"  # the first mover wins by its seventh move
-    keep(site.database, [game(moves=long, ended=NOW)] * others + [game(ended=NOW)])
-    assert said(site, 1) == [("alice beat bob", "", f"four at move 7{words}")]
+    keep(site.database, [game(moves=long, ended=NOW)] * others + [game(ended=NOW)] * short)
+    assert said(site, short) == [("alice beat bob", "", f"four at move 7{words}")] * short
 
 
 def test_no_results_are_no_mistake(site: Site) -> None:
@@ -61,10 +65,12 @@ def test_no_results_are_no_mistake(site: Site) -> None:
 
 
 def test_last_turning_move_of_the_loser_is_a_blunder(site: Site) -> None:
-    keep(site.database, [game(), game("carl", "dan")])
+    keep(site.database, [game(), game("carl", "dan"), game(moves="010", reason=Reason.LEFT)])
     analyse(site, 1, [0, 0, 0, 0, 5, -5, 5])
     analyse(site, 2, [0, 5, 5, -5, 5, -5, 5])
+    analyse(site, 3, [0, 0, 5, -5])
     assert said(site) == [
+        ("alice beat bob", "left", "bob left after 3 moves"),
         ("carl beat dan", "blunder", "move 2 let carl win"),
         ("alice beat bob", "blunder", "move 4 gave away a draw"),
     ]

@@ -70,6 +70,7 @@ async def test_name_that_is_mistyped_shows_similar_ones(site: Site) -> None:
     keep(site.database, [game()])
     assert await listed(site, "alcie") == ["/player/alice"]
     assert await listed(site, "zzz") == []
+    assert await listed(site, "4711") == []
     assert await listed(site, "x" * 300) == []
 
 
@@ -80,6 +81,11 @@ async def test_connected_player_that_has_finished_no_game_is_found(site: Site) -
     assert await listed(site, "a") == ["/player/alice", "/player/hannah", HALF]
     site.show(database=None)
     assert await listed(site, "a") == ["/player/hannah", "/player/alice", HALF]
+
+
+async def test_connected_player_of_the_very_name_is_found_among_many(site: Site) -> None:
+    site.on = [*(came(number, f"anna{number}") for number in range(60)), came(60, "ann")]
+    assert await found(site, "ann") == "/player/ann"
 
 
 @pytest.mark.parametrize("typed", [ID, "9K3FM-OOOO2A"])

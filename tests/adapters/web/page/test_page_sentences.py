@@ -208,6 +208,11 @@ def test_thinking_time_is_worded(milliseconds: float, text: str) -> None:
     assert sentences.thought(milliseconds) == text
 
 
+def test_place_is_an_ordinal() -> None:
+    found = [sentences.ordinal(place) for place in (1, 2, 3, 4, 11, 12, 13, 21, 102, 113)]
+    assert found == ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "102nd", "113th"]
+
+
 def test_drawn_game_is_one_of_a_full_board() -> None:
     assert sentences.result_for(drawn(moves=DRAW), 1) == "drawn"
 
