@@ -181,7 +181,8 @@ class _Api:
         for game in await self._site.live.games():
             had, soon = positions.near(game.moves)
             near |= soon
-            secret |= soon - had
+            if len(game.moves) >= OPENING:
+                secret |= soon - had
             if (had or soon) and (evaluations is None or await evaluations.hides(game)):
                 secret |= had | soon
         return near | secret, secret

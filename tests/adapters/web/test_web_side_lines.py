@@ -118,18 +118,27 @@ async def test_without_knowing_the_games_that_are_on_no_side_line_is_worked_out(
         assert (await client.get(f"{LINE}3")).status_code == 503
 
 
-@pytest.mark.parametrize(("on", "withheld"), [((0, 1, 3), [3, 4]), ((6, 5, 3), [3, 4]), ((0, 4), [])])
+@pytest.mark.parametrize(
+    ("on", "withheld", "secret"),
+    [
+        ("33334455", [8, 9, 10], [9, 10]),
+        ("33332211", [8, 9, 10], [9, 10]),  # the mirror image
+        ("333344550", [9, 10], [10]),
+        ("3333445", [7, 8, 9, 10], []),  # many games begin alike
+        ("33334450", [], []),
+    ],
+)
 async def test_positions_near_a_game_that_is_on_do_not_say_which_column_wins(
-    site: Site, on: tuple[int, ...], withheld: list[int]
+    site: Site, on: str, withheld: list[int], secret: list[int]
 ) -> None:
-    keep(site.database, [game(moves="0133", winner=0, reason=Reason.LEFT)])
-    site.on = [encode_fact((STARTED, Standing(on, (0.0,) * len(on), None, 0.0)))]
+    keep(site.database, [game(moves="3333445500", winner=0, reason=Reason.LEFT)])
+    site.on = [encode_fact((STARTED, Standing(tuple(map(int, on)), (0.0,) * len(on), None, 0.0)))]
     async with site.client() as client:
         found = (await client.get("/api/games/1/perfect")).json()
     assert found["withheld"] == withheld
     assert [number for number, each in enumerate(found["positions"]) if each is None] == withheld
     # Who wins where the game stands is no secret, but who would win after a further move is.
-    assert [number for number, each in enumerate(found["evaluations"]) if each is None] == withheld[1:]
+    assert [number for number, each in enumerate(found["evaluations"]) if each is None] == secret
 
 
 async def test_who_wins_is_withheld_too_where_nobody_may_know_it(site: Site) -> None:
@@ -148,11 +157,11 @@ async def test_who_wins_is_withheld_too_where_nobody_may_know_it(site: Site) -> 
 
 
 async def test_move_that_turned_a_game_is_withheld_where_another_one_may_make_it(site: Site) -> None:
-    keep(site.database, [game(moves="0133", winner=0, reason=Reason.LEFT)])
-    analyse(site, 1, [0, 0, 0, 1, -1])
+    keep(site.database, [game(moves="3333445500", winner=0, reason=Reason.LEFT)])
+    analyse(site, 1, [0, 0, 0, 0, 0, 0, 0, 0, 0, 1, -1])
     async with site.client() as client:
         open_to_all = (await client.get("/api/games/1/perfect")).json()
-        site.tell(encode_fact((STARTED, Standing((0, 1), (0.0, 0.0), None, 0.0))))
+        site.tell(encode_fact((STARTED, Standing((3, 3, 3, 3, 4, 4, 5, 5), (0.0,) * 8, None, 0.0))))
         near = (await client.get("/api/games/1/perfect")).json()
-    assert [each["move"] for each in open_to_all["turned"]] == [3]
-    assert (near["turned"], near["withheld"]) == ([], [2, 3, 4])
+    assert [each["move"] for each in open_to_all["turned"]] == [9]
+    assert (near["turned"], near["withheld"]) == ([], [8, 9, 10])
