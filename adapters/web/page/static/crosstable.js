@@ -1,5 +1,5 @@
 // The list of games at a cell of a cross-table: while the cell is pointed at or has the focus, below or above its row.
-import { find, findAll } from "./dom.js";
+import { find } from "./dom.js";
 
 const APART = 6; // pixels between the row and the list
 const EDGE = 8; // pixels between the list and the edge of the window
@@ -63,11 +63,4 @@ export function listGames() {
 /** Return whether the list of a cell in `part` is shown. @param {Element} part */
 export function isListing(part) {
   return shown !== null && part.contains(shown);
-}
-
-/** Close all menus but the one at `target`. @param {EventTarget | null} target */
-export function closeMenus(target) {
-  for (const menu of /** @type {HTMLDetailsElement[]} */ (findAll("details.menu[open]"))) {
-    if (!(target instanceof Node && menu.contains(target))) menu.open = false;
-  }
 }

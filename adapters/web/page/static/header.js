@@ -1,4 +1,4 @@
-// Scripts of every view: the button for the theme, the key for the search field, and times in the viewer's time zone.
+// Scripts of every view: the button for the theme, the search field, menus, and times in the viewer's time zone.
 import { findAll, isShortcut } from "./dom.js";
 import { age } from "./format.js";
 import "./notices.js";
@@ -38,6 +38,22 @@ document.addEventListener("keydown", (event) => {
   if (event.key !== "/" || !isShortcut(event) || !field) return;
   event.preventDefault();
   field.focus();
+});
+
+// Menus: one is open at a time. A click elsewhere or Escape closes it.
+
+/** @param {EventTarget | null} target what was clicked */
+function closeMenus(target) {
+  for (const menu of /** @type {HTMLDetailsElement[]} */ (findAll("details.menu[open]"))) {
+    if (!(target instanceof Node && menu.contains(target))) menu.open = false;
+  }
+}
+
+document.addEventListener("pointerdown", ({ target }) => closeMenus(target));
+document.addEventListener("keydown", ({ key, target }) => {
+  if (key !== "Escape") return;
+  if (target instanceof Element) target.closest("details.menu[open]")?.querySelector("summary")?.focus();
+  closeMenus(null);
 });
 
 /** @type {Intl.DateTimeFormatOptions} */

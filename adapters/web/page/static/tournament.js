@@ -2,7 +2,7 @@
 // that have changed.
 import { showWays } from "./bracket.js";
 import { countDown } from "./countdown.js";
-import { closeMenus, isListing, listGames } from "./crosstable.js";
+import { isListing, listGames } from "./crosstable.js";
 import { find, findAll } from "./dom.js";
 import { localize } from "./header.js";
 import { lasting, Pairs } from "./pairs.js";
@@ -90,5 +90,3 @@ countDown();
 listGames();
 cutColumns();
 showWays();
-document.addEventListener("click", ({ target }) => closeMenus(target));
-document.addEventListener("keydown", ({ key }) => key === "Escape" && closeMenus(null));
