@@ -40,10 +40,15 @@ from gateway.tournament.tournament import Tournament
 Json: TypeAlias = dict[str, Any] | list[Any]
 Answer: TypeAlias = Callable[[Reading, Given], Json]
 
-GAMES_TYPES = {"pgn": "application/vnd.chess-pgn", "jsonl": "application/x-ndjson"}
-"""The formats of a tournament's games, and their media types."""
-EXPORT_TYPES = {form: {**GAMES_TYPES, "csv": "text/csv"}.get(form, "text/plain") for form in FORMATS}
-"""The formats in which any games are exported, and their media types."""
+EXPORT_TYPES = {
+    "csv": "text/csv",
+    "jsonl": "application/x-ndjson",
+    "pgn": "application/vnd.chess-pgn",
+    "arena": "text/plain",
+}
+"""The formats in which games are exported, and their media types."""
+TOURNAMENT_FORMATS = ("pgn", "jsonl")
+"""Those in which the games of one tournament are exported."""
 _COUNTS = ("kicked", "more")
 """Fields whose counts are added up over all nodes."""
 _LINES = 100
@@ -197,7 +202,7 @@ def tournament_grades(reading: Reading, name: str, given: Given) -> str:
 
 
 def tournament_games(reading: Reading, name: str, form: str, given: Given) -> Iterator[str]:
-    """Yield a tournament's games by round, in a format of `GAMES_TYPES`, `_LINES` of them at a time.
+    """Yield a tournament's games by round, in a format of `TOURNAMENT_FORMATS`, `_LINES` of them at a time.
 
     The parameters ``round`` and ``stage`` choose games. Raises NoTournamentError and BadRequestError.
     """

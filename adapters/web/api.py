@@ -91,7 +91,7 @@ def routes(site: Site, health: Health, admin: Admin | None) -> list[Route]:
         _route("/api/tournaments/{name}/grades.csv", api.tournament_grades, "reference"),
         *(
             _route(f"/api/tournaments/{{name}}/games.{form}", partial(api.tournament_games, form), *_PARTS)
-            for form in answers.GAMES_TYPES
+            for form in answers.TOURNAMENT_FORMATS
         ),
         *(
             _route(f"/api/export.{form}", partial(api.export, form), *FILTERS)
@@ -248,7 +248,7 @@ class _Api:
         pieces = answers.tournament_games(
             self._site.reading, name_of(request.path_params["name"]), form, given
         )
-        return await self._pieces(answers.GAMES_TYPES[form], pieces)
+        return await self._pieces(answers.EXPORT_TYPES[form], pieces)
 
     async def export(self, form: str, request: Request, given: Given) -> Response:
         pieces = answers.export(form, every(self._site.reading, wanted(given)))

@@ -36,8 +36,8 @@ class Analysis:
     """The evaluation of each position, from the start to that after the last move."""
     turned: Sequence[Turned]
     """The moves that made the result worse for the side that made them."""
-    lost_by: int | None
-    """The number of the loser's last such move; None if there is none, or nobody lost."""
+    mistake: Turned | None
+    """The loser's last such move; None if there is none, or nobody lost."""
 
 
 def analysis_of(moves: str, winner: Side | None, scores: Sequence[Scores | None]) -> Analysis:
@@ -49,8 +49,8 @@ def analysis_of(moves: str, winner: Side | None, scores: Sequence[Scores | None]
         if position:
             found.append(Turned(each.move, each.was, each.became, better_columns(position)))
     loser = None if winner is None else other(winner)
-    lost_by = max((each.move for each in found if each.side == loser), default=None)
-    return Analysis(scores, known, found, lost_by)
+    mistake = next((each for each in reversed(found) if each.side == loser), None)
+    return Analysis(scores, known, found, mistake)
 
 
 def of(connection: Connection, ids: Iterable[GameId]) -> dict[GameId, Analysis]:
@@ -113,7 +113,8 @@ def store(connection: Connection, solved: Iterable[tuple[Solved, Sequence[Scores
         )
         for number, result in connection.execute(query).all():
             found = analysis_of(each.moves, winner_of(result), scores)
-            values = {"scores": each.scores, "turned": len(found.turned), "lost_by": found.lost_by}
+            lost_by = None if found.mistake is None else found.mistake.move
+            values = {"scores": each.scores, "turned": len(found.turned), "lost_by": lost_by}
             connection.execute(_INSERT, {"game": number, **values})
 
 

@@ -104,7 +104,6 @@ class NoGameError(StoreError):
 
 def page(connection: Connection, wanted: Filter, part: Page) -> list[GameRecord]:
     """Return up to `part.limit` games. Raises `NoGameError` if the game `after` or `before` is not stored."""
-
     numbers = _numbers(connection, wanted, part, [*_bounds(connection, part)])
     order = games.c.id.desc() if part.newest_first else games.c.id
     query = _WHOLE.where(games.c.id.in_(numbers)).order_by(order)

@@ -108,7 +108,7 @@ class Bar:
 
 
 def bars(values: Mapping[str, float]) -> list[Bar]:
-    """Return a bar for each value. None vanishes."""
+    """Return a bar for each value, wide enough to be seen."""
     most = max(values.values(), default=0) or 1
     return [Bar(name, value, round(max(1.0, 100 * value / most), 1)) for name, value in values.items()]
 

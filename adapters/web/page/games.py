@@ -22,7 +22,7 @@ from adapters.web.page.tournament import tournament_address
 from adapters.web.query import FILTERS, RESULTS, Given, parameters, wanted, whole
 from adapters.web.site import Site
 from gateway.engines.perfect import has_book
-from gateway.game.board import Side
+from gateway.game.board import Side, other
 from gateway.game.events import Reason
 from gateway.game.ids import GameId
 from gateway.game.text import COMPARED, similar
@@ -90,8 +90,7 @@ class Row:
     @property
     def players(self) -> tuple[tuple[Side, Participant], ...]:
         """Both players with their sides, the one whose result is shown first."""
-        other: Side = 0 if self.side else 1
-        return ((self.side, self.record.players[self.side]), (other, self.record.players[other]))
+        return tuple((side, self.record.players[side]) for side in (self.side, other(self.side)))
 
     @property
     def badge(self) -> str:
@@ -244,8 +243,8 @@ def _drops(connection: Connected, wish: Wish) -> list[tuple[str, str, int]]:
     found = []
     for name in wish.given:
         query = wish.without(name).partition("?")[2]
-        other = asked(parameters(query.encode(), FILTERS))
-        count = games.count(connection, other.filter)
+        rest = asked(parameters(query.encode(), FILTERS))
+        count = games.count(connection, rest.filter)
         if count:
             found.append((name, wish.without(name), count))
     return sorted(found, key=lambda each: each[2])

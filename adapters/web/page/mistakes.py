@@ -9,7 +9,7 @@ from typing import Literal
 
 from adapters.web.page.sentences import Part, Text, counted, thought
 from adapters.web.page.timeline import Attempt
-from gateway.game.board import Side
+from gateway.game.board import Side, other
 from gateway.game.evaluation import Turned
 from gateway.game.events import Objection, Reason
 from gateway.store.analyses import Analysis
@@ -32,16 +32,14 @@ def mistake_in(record: GameRecord, analysis: Analysis | None, attempt: Attempt |
     """Return the loser's mistake; None if the game was not lost, or the mistake is not known."""
     if record.winner is None:
         return None
-    loser: Side = 0 if record.winner else 1
     if record.reason in FAULTS:
-        words = (*_fault(record, attempt), _worth(record, analysis, loser))
+        words = (*_fault(record, attempt), _worth(record, analysis, other(record.winner)))
         return Mistake("fault", len(record.moves), words)
     if analysis is None:
         return None
-    last = next((each for each in analysis.turned if each.move == analysis.lost_by), None)
-    if last is None:
+    if analysis.mistake is None:
         return Mistake("none", 0, ("None: it was lost from the start.",))
-    return Mistake("turn", last.move, (_gave_away(record, analysis, last),))
+    return Mistake("turn", analysis.mistake.move, (_gave_away(record, analysis, analysis.mistake),))
 
 
 def _gave_away(record: GameRecord, analysis: Analysis, last: Turned) -> str:

@@ -122,8 +122,8 @@ def _remarkable(record: GameRecord, ranks: Mapping[str, int], analysis: Analysis
     fault = WORDS[record.reason] if record.reason in FAULTS else ""
     if ranks.get(winner.name, 0) - ranks.get(loser.name, math.inf) >= UPSET:
         return fault or "upset", (f"{_order(record, ranks)}; ", *_ending(record))
-    if not fault and analysis is not None and analysis.lost_by is not None:
-        last = next(each for each in analysis.turned if each.move == analysis.lost_by)
+    if not fault and analysis is not None and analysis.mistake is not None:
+        last = analysis.mistake
         return "blunder", (f"move {last.move} ", *turning(last.was, last.became, winner.name))
     return fault, _ending(record)
 

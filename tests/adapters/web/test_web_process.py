@@ -145,7 +145,10 @@ def test_games_are_analysed_by_themselves_also_after_the_process_was_killed(tmp_
                 found = analyses.of(connection, ["1", "2"])
         database.close()
         status, err = gateway.stop()
-    assert [each.lost_by for each in found.values()] == [6, 6]  # by not closing the column
+    assert [each.mistake and each.mistake.move for each in found.values()] == [
+        6,
+        6,
+    ]  # by not closing the column
     assert found["1"].turned[-1].better == [0]
     assert found["1"].evaluations[-1] == Evaluation(0, 7)
     assert (status, "solve" in err) == (0, False)

@@ -72,7 +72,7 @@ def test_loser_s_last_turning_move_is_the_one_that_lost(winner: Side | None, los
         Turned(2, "draw", "lose", [2]),
         Turned(3, "win", "draw", [0]),
     ]
-    assert found.lost_by == lost_by
+    assert (found.mistake and found.mistake.move) == lost_by
     assert found.evaluations[2:] == [Evaluation(0, 9), Evaluation(None, None), Evaluation(None, None)]
 
 

@@ -1,7 +1,7 @@
 // The acts of the director: sends them, and asks in place for what an act needs, such as the reason.
 import { partsOf } from "./director_state.js";
 import { create, fill, isolated } from "./dom.js";
-import { plural } from "./format.js";
+import { plural, sentence } from "./format.js";
 import { announce } from "./status.js";
 
 /**
@@ -166,11 +166,6 @@ export class Acts {
       this.read();
     }
   }
-}
-
-/** @param {string} text */
-function sentence(text) {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 }
 
 /**

@@ -1,5 +1,5 @@
 // The view of the director: what its parts say, computed from the server's answer. Draws nothing.
-import { minutes, plural } from "./format.js";
+import { capital, minutes, plural } from "./format.js";
 
 /**
  * The server's answer, as far as this view uses it; adapters/web/openapi.json explains the fields.
@@ -125,11 +125,6 @@ function pairsOn(report) {
  */
 function isNow(report, each) {
   return each.stage === report.stage && (each.round === report.round || formatOf(report) !== "swiss");
-}
-
-/** @param {string} text */
-export function capital(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /**

@@ -111,3 +111,16 @@ export function thought(milliseconds) {
 export function tenths(seconds) {
   return (Math.floor(10 * seconds) / 10).toFixed(1);
 }
+
+/** @param {string} text */
+export function capital(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/**
+ * Format text as a sentence: a capital first, a full stop last.
+ * @param {string} text
+ */
+export function sentence(text) {
+  return `${capital(text)}${/[.!?]$/.test(text) ? "" : "."}`;
+}
