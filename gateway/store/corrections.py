@@ -11,7 +11,7 @@ from gateway.game.ids import GameId
 from gateway.game.text import is_visible, printable, quoted
 from gateway.store import StoreError, storing
 from gateway.store.database import Database
-from gateway.store.games import unknown_player
+from gateway.store.names import unknown
 from gateway.store.schema import games, players
 from gateway.store.totals import Ratings
 
@@ -46,7 +46,7 @@ def rename(database: Database, old: str, new: str) -> str:
     with database.writing() as connection:
         house = connection.scalar(select(players.c.house).where(players.c.name == old))
         if house is None:
-            raise unknown_player(connection, old)
+            raise unknown(connection, old)
         if house:
             raise StoreError(f"{quoted(old)} is one of the server's own players")
         if connection.scalar(select(players.c.id).where(players.c.name == new)) is not None:

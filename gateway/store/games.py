@@ -11,7 +11,6 @@ from typing import Any, Literal, TypeAlias
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    ScalarSelect,
     Select,
     Subquery,
     and_,
@@ -27,10 +26,10 @@ from sqlalchemy import (
 from gateway.game.board import Side
 from gateway.game.events import Reason
 from gateway.game.ids import GameId
-from gateway.game.text import did_you_mean, quoted
 from gateway.store import StoreError, evidence
 from gateway.store.database import Reading
 from gateway.store.evidence import Exchange
+from gateway.store.names import known, number_of, unknown
 from gateway.store.records import FAULTS, WORDS, GameRecord, Row
 from gateway.store.schema import analyses, exchanges, games, players
 
@@ -190,20 +189,8 @@ def _recent(since: int) -> Subquery:
 def check_players(connection: Connection, wanted: Filter) -> None:
     """Raise StoreError if no stored game has a player of the filter. The error suggests similar names."""
     for name in (wanted.player, wanted.opponent):
-        if name is not None and connection.scalar(select(number_of(name))) is None:
-            raise unknown_player(connection, name)
-
-
-def number_of(name: str) -> ScalarSelect[int]:
-    """Return a subquery for the number of a player; NULL if there is no player of this name."""
-    return select(players.c.id).where(players.c.name == name).scalar_subquery()
-
-
-def unknown_player(connection: Connection, name: str) -> StoreError:
-    """Return the error for a name that no stored game has. It suggests similar names."""
-    most_active = (players.c.opened + players.c.replied).desc()
-    known = connection.scalars(select(players.c.name).order_by(most_active, players.c.name))
-    return StoreError(f"no stored game has a player called {quoted(name)}{did_you_mean(name, known)}")
+        if name is not None and not known(connection, [name]):
+            raise unknown(connection, name)
 
 
 def neighbours(connection: Connection, game: GameId) -> tuple[GameId | None, GameId | None]:

@@ -1,4 +1,4 @@
-"""Queries for players' names: those that contain a text, the most active ones, the opponents of one.
+"""Queries for players by name: those that contain a text, the most active ones, the opponents of one.
 
 Knows the tables. Reads all players, of which there are far fewer than games.
 """
@@ -6,9 +6,10 @@ Knows the tables. Reads all players, of which there are far fewer than games.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, func, or_, select, union_all
+from sqlalchemy import Connection, ScalarSelect, func, or_, select, union_all
 
-from gateway.store.games import number_of
+from gateway.game.text import did_you_mean, quoted
+from gateway.store import StoreError
 from gateway.store.schema import players, tallies
 
 _GAMES = players.c.opened + players.c.replied
@@ -23,6 +24,17 @@ class Named:
     """The player's dialect in its last game."""
     games: int
     """The number of its games that count."""
+
+
+def number_of(name: str) -> ScalarSelect[int]:
+    """Return a subquery for the number of a player; NULL if there is no player of this name."""
+    return select(players.c.id).where(players.c.name == name).scalar_subquery()
+
+
+def unknown(connection: Connection, name: str) -> StoreError:
+    """Return the error for a name that no stored game has. It suggests similar names."""
+    suggested = did_you_mean(name, most_active(connection))
+    return StoreError(f"no stored game has a player called {quoted(name)}{suggested}")
 
 
 def containing(connection: Connection, text: str, limit: int) -> list[Named]:

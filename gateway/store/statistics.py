@@ -34,7 +34,8 @@ from gateway.game.text import did_you_mean, quoted
 from gateway.store import StoreError, evidence
 from gateway.store.database import Reading
 from gateway.store.evidence import Moves
-from gateway.store.games import LATEST, LOBBY, all_tables, number_of, spellings
+from gateway.store.games import LATEST, LOBBY, all_tables, spellings
+from gateway.store.names import number_of
 from gateway.store.records import REASONS
 from gateway.store.schema import exchanges, games, players, tallies
 from gateway.store.totals import Rating

@@ -132,8 +132,8 @@ def ticks(low: float, high: float, most: int = 4) -> list[float]:
     return [number * size for number in range(math.ceil(low / size), math.floor(high / size) + 1)]
 
 
-def dates(low: int, high: int, most: int = 5) -> tuple[list[int], str]:
-    """Return up to `most` + 1 dates from `low` to `high`, and their precision.
+def dates(low: int, high: int) -> tuple[list[int], str]:
+    """Return up to six dates from `low` to `high`, and their precision.
 
     Times are in milliseconds of Unix time. Within a day the dates are times of the day, within some weeks
     days, and otherwise months. Days and months are at noon in UTC, so that they have the same date in nearly
@@ -142,12 +142,12 @@ def dates(low: int, high: int, most: int = 5) -> tuple[list[int], str]:
     if high <= low:
         return [low], "day and minute"
     for size, precision in _STEPS:
-        if (high - low) / size <= most and (precision != "minute" or high - low < _DAY):
+        if (high - low) / size <= 5 and (precision != "minute" or high - low < _DAY):
             start = _DAY // 2 if precision == "day" else 0
             first = -((start - low) // size)
             return [*range(first * size + start, high + 1, size)], precision
     first, last = _month(low), _month(high)
-    step = next(size for size in (1, 2, 3, 6, 12, 24, 60, 120, 1200, 24_000) if (last - first) / size <= most)
+    step = next(size for size in (1, 2, 3, 6, 12, 24, 60, 120, 1200, 24_000) if (last - first) / size <= 5)
     months = [
         round(1000 * datetime(month // 12, month % 12 + 1, 1, 12, tzinfo=UTC).timestamp())
         for month in range(-(-first // step) * step, last + 1, step)
