@@ -5,8 +5,6 @@ analysis is lost on the way is analysed after the next start, or when somebody o
 cluster only one does it.
 """
 
-import logging
-
 import trio
 
 from adapters.web.site import Site
@@ -19,8 +17,6 @@ LOOK = 3.0
 """Seconds between two searches for new games."""
 PAUSE = 30.0
 """Seconds to wait after a failure, and before looking whether the node that analysed the games is gone."""
-
-logger = logging.getLogger(__name__)
 
 
 async def analyse_all(site: Site, look: float = LOOK) -> None:

@@ -243,7 +243,6 @@ MERITS = ("rating", "points", "share")
 """The orders that also determine the ranks. With the other orders the ranks are by rating."""
 
 _NONE = Score(0, 0, 0)
-_NOTHING = Record(_NONE, _NONE, 0, 0)
 _SIDES = (("first", "second"), ("second", "first"))
 """For each side, the column of a player on that side and the column of its opponent."""
 _SCORE = ("games", "won", "drawn")

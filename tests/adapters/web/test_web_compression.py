@@ -1,8 +1,5 @@
 """Answers are compressed for clients that accept it, if they are whole and long enough."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from game_records import game
 from starlette.datastructures import Headers
@@ -12,13 +9,6 @@ from adapters.web.compression import LARGE, SHORTEST, accepts_gzip
 from adapters.web.page.assets import assets
 
 IDENTITY, GZIP = ({"accept-encoding": each} for each in ("identity", "gzip"))
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    site = Site(tmp_path)
-    yield site
-    site.database.close()
 
 
 @pytest.mark.parametrize(

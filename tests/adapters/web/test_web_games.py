@@ -170,7 +170,7 @@ async def test_empty_database_says_how_to_begin(site: Site, path: str) -> None:
     assert "ws://site:8080" in page
 
 
-async def test_server_without_results_says_how_to_keep_them(tmp_path: object, site: Site) -> None:
+async def test_server_without_results_says_how_to_keep_them(site: Site) -> None:
     site.database.close()
     site.show(database=None)
     assert "Results are not kept here" in await shown(site, "/games")
