@@ -48,7 +48,7 @@ def test_games_appear_by_themselves_and_are_linked_from_live(gateway: Served, wi
         expect(page.locator(".pair .on")).to_be_visible()
         is_bob = page.locator('.side:has([data-side="0"]) .name').inner_text() == "bob"
         first, second = (bob, alice) if is_bob else (alice, bob)
-        expect(live.locator(".live-board a.tournament")).to_have_attribute("href", "/tournament/Cup")
+        expect(live.locator(".featured a.tournament")).to_have_attribute("href", "/tournament/Cup")
         expect(board.locator(".pair-board[data-game]")).to_have_count(1)
         first.play(WON[0])
         for each in (page, board):
