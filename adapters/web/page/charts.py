@@ -108,9 +108,10 @@ class Bar:
 
 
 def bars(values: Mapping[str, float]) -> list[Bar]:
-    """Return a bar for each value, wide enough to be seen."""
+    """Return a bar for each value; if it is not 0, wide enough to be seen."""
     most = max(values.values(), default=0) or 1
-    return [Bar(name, value, round(max(1.0, 100 * value / most), 1)) for name, value in values.items()]
+    widths = {name: max(1.0, 100 * value / most) if value else 0.0 for name, value in values.items()}
+    return [Bar(name, value, round(widths[name], 1)) for name, value in values.items()]
 
 
 def step(score: Score) -> str:

@@ -28,6 +28,8 @@ class Result:
 
     game: GameId
     moves: str
+    mistake: int | None
+    """The number of the loser's last mistake; None if there is none, or it is not known."""
     ended: int
     """When the game ended, in milliseconds of Unix time."""
     sentence: Text
@@ -48,10 +50,14 @@ def latest(connection: Connected, limit: int) -> list[Result]:
     known = analyses.of(connection, [record.game for record in found])
     results = []
     for record in found:
-        badge, detail = _remarkable(record, ranks, known.get(record.game))
+        analysis = known.get(record.game)
+        mistake = None if analysis is None or analysis.mistake is None else analysis.mistake.move
+        badge, detail = _remarkable(record, ranks, analysis)
         if record.game == shortest:
             detail = (*detail, ", the shortest today")
-        results.append(Result(record.game, record.moves, record.ended, result_of(record), badge, detail))
+        results.append(
+            Result(record.game, record.moves, mistake, record.ended, result_of(record), badge, detail)
+        )
     return results
 
 

@@ -41,10 +41,10 @@ def test_parts_of_a_bar_stand_side_by_side_and_fill_it(score: Score) -> None:
     assert all(part.label == "" or part.width >= 12 for part in parts)
 
 
-def test_bars_are_on_one_scale_and_none_vanishes() -> None:
-    assert [bar.width for bar in charts.bars({"a": 100, "b": 50, "c": 0})] == [100, 50, 1]
+def test_bars_are_on_one_scale_and_only_those_of_0_vanish() -> None:
+    assert [bar.width for bar in charts.bars({"a": 1000, "b": 500, "c": 1, "d": 0})] == [100, 50, 1, 0]
     assert charts.bars({}) == []
-    assert [bar.width for bar in charts.bars({"a": 0})] == [1]
+    assert [bar.width for bar in charts.bars({"a": 0})] == [0]
 
 
 @pytest.mark.parametrize(

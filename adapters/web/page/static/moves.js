@@ -89,7 +89,8 @@ export class Moves {
     const place = this.#article.querySelector(".turned");
     if (place instanceof HTMLElement && turned.length) {
       const moves = turned.map(({ move }) => move).join(", ");
-      place.replaceChildren(create("span", { textContent: "◆" }), ` the game turned: moves ${moves}`);
+      const words = ` the game turned: move${turned.length === 1 ? "" : "s"} ${moves}`;
+      place.replaceChildren(create("span", { textContent: "◆" }), words);
       place.hidden = false;
     }
     this.#draw();
