@@ -75,7 +75,7 @@ def test_last_turning_move_of_the_loser_is_a_blunder(site: Site) -> None:
         ("alice beat bob", "blunder", "move 4 gave away a draw"),
     ]
     with site.database.reading() as connection:
-        assert [each.mistake for each in latest(connection, 3)] == [None, 2, 4]
+        assert [each.mistake for each in latest(connection, 3)] == [2, 2, 4]
 
 
 def test_best_game_of_today_turned_most_often_and_of_these_is_the_longest(site: Site) -> None:
