@@ -18,6 +18,7 @@ from adapters.web.page import boards, sentences
 from adapters.web.page.assets import assets
 from adapters.web.site import Front, Site
 from gateway.access.heads import host_in, port_in
+from gateway.game.text import visible
 from gateway.store.records import moment
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
@@ -38,6 +39,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "moment": moment,
     "position": boards.position,
     "plain": sentences.plain,
+    "visible": lambda text: type(text)(visible(text)),  # for texts in which no <bdi> can isolate a name
     "ago": lambda at: sentences.ago(at, round(1000 * time.time())),
     "age": lambda at: sentences.age(at, round(1000 * time.time())),
     "reason": lambda word: sentences.REASON_TEXTS.get(word, word),

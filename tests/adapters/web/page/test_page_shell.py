@@ -43,6 +43,19 @@ async def test_shared_link_shows_the_title_of_the_view(site: Site) -> None:
     assert "og:url" not in about
 
 
+async def test_name_cannot_turn_the_words_around_it_where_no_element_isolates_it(site: Site) -> None:
+    keep(site.database, [game("\u202eevil", "bob")])
+    for path in (
+        "/player/%E2%80%AEevil",
+        "/games?player=%E2%80%AEevil",
+        "/game/1",
+        "/search?for=%E2%80%AEevils",
+    ):
+        head = (await shown(site, path)).partition("</head>")[0]
+        assert "\u202e" not in head
+        assert "\\u202eevil" in head
+
+
 def test_every_colour_is_there_in_both_themes_and_none_is_used_that_is_not_there() -> None:
     texts = {name: text.decode() for name, text in assets().contents.items()}
     values = re.findall(r"--[\w-]+: (var\(--(?:light|dark), [^;]+);", texts["style.css"])
