@@ -1,6 +1,6 @@
 // The view in which the operator directs a tournament. Takes the admin token from the address, reads the state of the
 // tournament every few seconds, and draws it. What the person marks and types stays, and rows keep their places.
-import { Acts, attempt, labelled, make, Place } from "./director_forms.js";
+import { Acts, labelled, make, NAMELESS, Place } from "./director_forms.js";
 import { Players } from "./director_players.js";
 import { toAddHouse, toAwardTo, toEnd, toEnter, toSetNext } from "./director_questions.js";
 import { formatOf, partsOf, progressOf, titleOf, whatIsOn } from "./director_state.js";
@@ -8,6 +8,7 @@ import { copyOf, create, fill, find, write } from "./dom.js";
 import { number, plural } from "./format.js";
 import { localize } from "./header.js";
 import { announce, showConnection } from "./status.js";
+import { readStorage, writeStorage } from "./storage.js";
 
 /**
  * @typedef {import("./director_forms.js").Question} Question
@@ -36,15 +37,19 @@ let token = takenToken();
 function takenToken() {
   const fragment = location.hash.slice(1);
   if (!fragment || document.getElementById(fragment)) {
-    return attempt(() => sessionStorage.getItem(TOKEN)) ?? ""; // none, or a link within the page
+    return readStorage(TOKEN, "sessionStorage") ?? ""; // none, or a link within the page
   }
   history.replaceState(null, "", location.pathname + location.search);
-  return keep(attempt(() => decodeURIComponent(fragment)) ?? fragment);
+  try {
+    return keep(decodeURIComponent(fragment));
+  } catch {
+    return keep(fragment); // it has a % of its own
+  }
 }
 
 /** @param {string} coming */
 function keep(coming) {
-  attempt(() => sessionStorage.setItem(TOKEN, coming));
+  writeStorage(TOKEN, coming, "sessionStorage");
   return coming;
 }
 
@@ -234,7 +239,7 @@ function toSign() {
     fields: [labelled("Your name, for the log", field)],
     words: () => ["Take this name"],
     acts: () => {
-      if (!field.value.trim()) return "The log needs your name.";
+      if (!field.value.trim()) return NAMELESS;
       acts.sign(field.value.trim());
       return [];
     },

@@ -3,6 +3,7 @@ import { partsOf } from "./director_state.js";
 import { create, fill, isolated } from "./dom.js";
 import { plural, sentence } from "./format.js";
 import { announce } from "./status.js";
+import { readStorage, writeStorage } from "./storage.js";
 
 /**
  * An act and its parameters, as the server takes them.
@@ -13,21 +14,8 @@ import { announce } from "./status.js";
 
 const NAME = "director"; // the key of the person's name in localStorage
 const UNKNOWN = "The server did not answer. Look into the log whether it was done before you try again.";
-const NAMELESS = "The log needs your name.";
+export const NAMELESS = "The log needs your name.";
 const CHANGED = "Meanwhile a game has ended. See what follows now, and send it again if it is right.";
-
-/**
- * Return what `work` returns, or null if it throws, as where the browser allows no storage.
- * @template T
- * @param {() => T} work
- */
-export function attempt(work) {
-  try {
-    return work();
-  } catch {
-    return null;
-  }
-}
 
 /**
  * Create an element with classes and content.
@@ -122,7 +110,7 @@ export function renew(place, parts) {
 /** Sends acts, one at a time, in the name of a person. */
 export class Acts {
   /** The person's name; empty while it is not known. */
-  by = attempt(() => localStorage.getItem(NAME)) ?? "";
+  by = readStorage(NAME) ?? "";
   #isBusy = false;
 
   /**
@@ -140,7 +128,7 @@ export class Acts {
   /** @param {string} name */
   sign(name) {
     this.by = name;
-    attempt(() => localStorage.setItem(NAME, name));
+    writeStorage(NAME, name);
   }
 
   /**

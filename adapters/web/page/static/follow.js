@@ -1,6 +1,7 @@
 // The players that this browser follows, and the buttons that follow them: `button.follow` with the name in data-name.
 // Live shows the games of these players first.
 import { fill, find, findAll } from "./dom.js";
+import { readStorage, writeStorage } from "./storage.js";
 
 const KEY = "followed";
 
@@ -40,10 +41,10 @@ export function showFollow(button, name = button.dataset.name ?? "") {
 /** @returns {Set<string>} */
 function read() {
   try {
-    const stored = JSON.parse(localStorage.getItem(KEY) ?? "[]");
+    const stored = JSON.parse(readStorage(KEY) ?? "[]");
     return new Set(Array.isArray(stored) ? stored.filter((each) => typeof each === "string") : []);
   } catch {
-    return new Set(); // the storage is denied, or contains something else
+    return new Set(); // something else is kept there
   }
 }
 
@@ -51,11 +52,7 @@ function read() {
 function toggle(name) {
   names = new Set(names);
   if (!names.delete(name)) names.add(name);
-  try {
-    localStorage.setItem(KEY, JSON.stringify([...names]));
-  } catch {
-    // The choice is kept only until the page is left.
-  }
+  writeStorage(KEY, JSON.stringify([...names]));
   show();
 }
 

@@ -8,6 +8,7 @@ import { Perfect, roomOf, turningWords, verdict } from "./perfect.js";
 import { readJson } from "./read.js";
 import { COLUMNS, ending, notation, ROWS } from "./rules.js";
 import { announce } from "./status.js";
+import { readStorage, writeStorage } from "./storage.js";
 import { showTimes } from "./times.js";
 import { Watch } from "./watch.js";
 
@@ -366,8 +367,9 @@ if (scroll && !isAddressed) {
   const refused = toRefused && rows().findLast((row) => row.classList.contains("refused"));
   if (refused) reveal(refused);
 }
-if (article.hasAttribute("data-early") && !sessionStorage.getItem(location.pathname)) {
-  sessionStorage.setItem(location.pathname, "reloaded"); // the messages are stored a moment after the result
+// The messages are stored a moment after the result. Where nothing can be kept, the page might reload again and again.
+const isFirst = article.hasAttribute("data-early") && !readStorage(location.pathname, "sessionStorage");
+if (isFirst && writeStorage(location.pathname, "reloaded", "sessionStorage")) {
   setTimeout(() => location.reload(), EARLY);
 }
 

@@ -4,6 +4,7 @@ import { age } from "./format.js";
 import "./notices.js";
 import { suggest } from "./search.js";
 import { announce } from "./status.js";
+import { writeStorage } from "./storage.js";
 
 const THEMES = ["auto", "light", "dark"];
 /** @type {Record<string, string>} */
@@ -23,11 +24,7 @@ button?.addEventListener("click", () => {
   const choice = THEMES[(THEMES.indexOf(dataset.theme ?? "auto") + 1) % THEMES.length];
   if (choice === "auto") delete dataset.theme;
   else dataset.theme = choice;
-  try {
-    localStorage.setItem("theme", choice);
-  } catch {
-    // The choice is kept only until the page is left.
-  }
+  writeStorage("theme", choice);
   announce(labelTheme());
 });
 

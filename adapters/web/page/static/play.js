@@ -12,6 +12,7 @@ import { causeOf, headlineOf, isAway, isMine, next, OPPONENT, opponentOf, titleO
 import { readJson } from "./read.js";
 import { opposite } from "./rules.js";
 import { announce } from "./status.js";
+import { readStorage, writeStorage } from "./storage.js";
 import { Stream } from "./stream.js";
 
 /**
@@ -72,13 +73,13 @@ const stream = new Stream("/api/live/events?most=1", (event) => {
 // The person's actions.
 
 views.choose.hidden = false; // without this script, nobody can choose
-field.value = storedName() ?? `guest-${1000 + Math.floor(9000 * Math.random())}`;
+field.value = readStorage("name", "sessionStorage") ?? `guest-${1000 + Math.floor(9000 * Math.random())}`;
 views.choose.addEventListener("submit", (event) => event.preventDefault());
 views.choose.addEventListener("click", ({ target }) => {
   const chosen = target instanceof Element && /** @type {HTMLElement | null} */ (target.closest("li button"));
   if (!chosen || !field.reportValidity()) return;
   const me = field.value.trim().replace(/\p{Surrogate}/gu, "\uFFFD"); // UTF-8 cannot encode half of a pair
-  storeName(me);
+  writeStorage("name", me, "sessionStorage");
   ask({ me, opponent: { ...chosen.dataset } });
 });
 find(".cancel", page).addEventListener("click", () => dispatch({ type: "choose" }));
@@ -305,22 +306,3 @@ setInterval(() => {
   else if (state.at !== "asking") showClocks(state, now);
   else if (state.isLong) write(find(".waited", page), minutes((now - state.since) / 1000));
 }, TICK);
-
-// The person's name is kept until the tab is closed.
-
-function storedName() {
-  try {
-    return sessionStorage.getItem("name");
-  } catch {
-    return null;
-  }
-}
-
-/** @param {string} name */
-function storeName(name) {
-  try {
-    sessionStorage.setItem("name", name);
-  } catch {
-    // The name is kept only until the page is left.
-  }
-}

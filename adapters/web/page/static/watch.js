@@ -9,6 +9,7 @@ import { Games } from "./games.js";
 import { readJson } from "./read.js";
 import { SIDES } from "./rules.js";
 import { announce } from "./status.js";
+import { readStorage, writeStorage } from "./storage.js";
 import { Stream } from "./stream.js";
 
 /**
@@ -264,21 +265,13 @@ export class Watch {
 
   #listenForSound() {
     const button = find(".sound", this.#article);
-    try {
-      this.#sound = Math.max(0, SOUNDS.indexOf(localStorage.getItem("sound") ?? ""));
-    } catch {
-      // The storage is denied, so the page is silent until it is asked.
-    }
+    this.#sound = Math.max(0, SOUNDS.indexOf(readStorage("sound") ?? ""));
     write(find("b", button), SOUNDS[this.#sound]);
     button.addEventListener("click", () => {
       this.#sound = (this.#sound + 1) % SOUNDS.length;
       write(find("b", button), SOUNDS[this.#sound]);
+      writeStorage("sound", SOUNDS[this.#sound]);
       if (this.#sound) beep(660);
-      try {
-        localStorage.setItem("sound", SOUNDS[this.#sound]);
-      } catch {
-        // The choice is kept only until the page is left.
-      }
     });
   }
 }
