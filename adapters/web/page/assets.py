@@ -6,6 +6,8 @@ because in a new version all addresses are different. Scripts import each other 
 
 import gzip
 import hashlib
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -17,6 +19,7 @@ from starlette.responses import Response
 from adapters.web.compression import accepts_gzip
 
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+_IMPORTS = re.compile(rb'^(?:import|.*\bfrom) "\./(\w+\.js)";$', re.MULTILINE)
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
 """Headers of a file that never changes at its address."""
 _VARIES = {"Vary": "Accept-Encoding"}
@@ -31,11 +34,23 @@ class Assets:
     contents: dict[str, bytes]
     packed: dict[str, bytes]
     """The same files, compressed by gzip."""
+    imports: dict[str, list[str]]
+    """The scripts that each script imports."""
 
     def address(self, name: str) -> str:
         """Return the path of a file. Raises KeyError if there is no such file."""
         self.contents[name]
         return f"/static/{self.version}/{name}"
+
+    def imported(self, names: Sequence[str]) -> list[str]:
+        """Return all scripts that some scripts import, also by way of others, without these scripts."""
+        found = set(names)
+        waiting = list(found)
+        while waiting:
+            new = set(self.imports[waiting.pop()]) - found
+            found |= new
+            waiting += new
+        return sorted(found.difference(names))
 
     async def serve(self, request: Request) -> Response:
         """Answer a request for a file."""
@@ -61,4 +76,9 @@ def assets() -> Assets:
     for name in sorted(contents):
         digest.update(name.encode() + b"\0" + contents[name])
     packed = {name: gzip.compress(content, mtime=0) for name, content in contents.items()}
-    return Assets(digest.hexdigest()[:12], contents, packed)
+    imports = {
+        name: [each.decode() for each in _IMPORTS.findall(content)]
+        for name, content in contents.items()
+        if name.endswith(".js")
+    }
+    return Assets(digest.hexdigest()[:12], contents, packed, imports)

@@ -77,6 +77,7 @@ class Renderer:
         self._plays = any(each.name == played and each.port is not None for each in site.fronts)
         self._environment.globals |= {
             "asset": assets().address,
+            "imported": assets().imported,
             "plays": self._plays,
             "keeps": site.database is not None,
             "holes": boards.HOLES,

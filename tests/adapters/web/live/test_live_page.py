@@ -65,10 +65,18 @@ async def test_page_names_only_files_that_there_are(site: Site, path: str) -> No
         assert {each: (await client.get(each)).status_code for each in named} == dict.fromkeys(named, 200)
 
 
-async def test_live_loads_all_its_modules_at_once(site: Site) -> None:
-    page = await seen(site, "/")
-    ahead = {about["href"] or "" for _, about in page.elements if about.get("rel") == "modulepreload"}
-    assert {each.rpartition("/")[2] for each in ahead} == needed("live.js") - {"live.js"}
+@pytest.mark.parametrize("path", ["/", "/play", "/standings"])
+async def test_page_names_all_its_modules_ahead(site: Site, path: str) -> None:
+    page = await seen(site, path)
+    scripts = {named(about["src"]) for _, about in page.elements if about.get("type") == "module"}
+    ahead = {named(about["href"]) for _, about in page.elements if about.get("rel") == "modulepreload"}
+    assert "header.js" in scripts
+    assert ahead == set().union(*map(needed, scripts)) - scripts
+
+
+def named(address: str | None) -> str:
+    """Return the name of the file at an address."""
+    return (address or "").rpartition("/")[2]
 
 
 def needed(module: str) -> set[str]:
