@@ -206,7 +206,7 @@ def _line(record: GameRecord, player: str | None) -> tuple[str, ...]:
     end = (str(len(record.moves)), f"{(record.ended - record.began) / 1000:.3f}")
     if player is None:
         return (record.game, moment(record.ended), *names, _sentence(record, parts), *end)
-    own = 0 if record.players[0].name == player else 1
+    own = record.side_of(player)
     if record.winner is None:
         result = "drawn" if record.counted else "-"
     else:

@@ -144,6 +144,10 @@ class GameRecord:
         end = (moves, winner_of(result), REASONS[reason], (thought, other_thought))
         return cls(game, began, ended, players, *end, *rest)
 
+    def side_of(self, name: str) -> Side:
+        """Return the side of the player of this name; of two players of this name, the first."""
+        return 0 if self.players[0].name == name else 1
+
     def board(self) -> Board:
         """Return the final position. Raises ValueError if the moves are not legal."""
         return boards_of(self.moves)[-1]

@@ -12,7 +12,7 @@ from typing import Any
 import trio
 
 from adapters.web.live.state import Game
-from gateway.game.board import Board
+from gateway.game.board import boards_of
 from gateway.game.evaluation import Evaluation, evaluation, evaluation_of_end, turned
 from gateway.game.facts import GameStarted
 from gateway.game.ids import GameId
@@ -100,10 +100,7 @@ class Evaluations:
 
     async def _find(self, moves: str, until: float, found: dict[int, Evaluation]) -> None:
         """Evaluate the positions that are not known, the latest first, until it is `until`."""
-        boards = [Board()]
-        for digit in moves:
-            boards.append(boards[-1].drop(int(digit)))
-        for number, board in reversed([*enumerate(boards)]):
+        for number, board in reversed([*enumerate(boards_of(moves))]):
             if number in found:
                 continue
             if board.over:

@@ -59,11 +59,11 @@ def rating_scale(ratings: Iterable[Rating]) -> Scale:
 
     It includes `GUIDES`, and each rating from its sure value to three deviations above its mean.
     """
-    low, high = _range(ratings)
+    low, high = _extremes(ratings)
     return Scale(low, high, 3.0, 97.0)
 
 
-def _range(ratings: Iterable[Rating]) -> tuple[float, float]:
+def _extremes(ratings: Iterable[Rating]) -> tuple[float, float]:
     """Return the lowest and the highest value of `GUIDES` and of ratings with three deviations each way."""
     low, high = float(GUIDES[0]), float(GUIDES[-1])
     for rating in ratings:
@@ -301,7 +301,7 @@ def over_time(curves: Mapping[str, Sequence[Point]], height: float = HEIGHT) -> 
     high = max(points[-1].ended for points in shown.values())
     moments = [*dict.fromkeys(low + (high - low) * number // (MOMENTS - 1) for number in range(MOMENTS))]
     ratings = [[_at(points, at) for points in shown.values()] for at in moments]
-    least, most = _range(each for row in ratings for each in row if each is not None)
+    least, most = _extremes(each for row in ratings for each in row if each is not None)
     x, y = Scale(low, high, 0, 100), Scale(least, most, height, 0)
     rows = [
         Row(x(at), at, [each and Mark(y(each.mean), each.mean, 3 * each.deviation) for each in row])

@@ -40,7 +40,6 @@ from adapters.web.query import BadRequestError, game_named
 from adapters.web.site import Site
 from gateway.engines import EngineUnavailable
 from gateway.engines.perfect import require
-from gateway.game.board import Side
 from gateway.game.events import Reason
 from gateway.game.ids import GameId
 from gateway.game.results import WITHOUT_RESULT
@@ -62,7 +61,7 @@ RECENT = 600_000
 """Milliseconds after the end of a game in which its view looks for the next game of the two players."""
 ROUNDS = 5
 """The most rounds of a series that a view lists, those nearest to the game."""
-_UNKNOWN: dict[str, Any] = dict.fromkeys(("series", "score", "opposite", "chance", "scale"))
+_UNKNOWN: dict[str, Any] = dict.fromkeys(("series", "score", "chance", "scale"))
 _UNKNOWN |= {"places": ("", ""), "ratings": (), "last": (), "outcome": (), "meetings": 0}
 """The template's values for a live game whose players are not known, since no results are kept."""
 
@@ -79,7 +78,7 @@ class _Series:
 
     number: int
     names: tuple[str, str]
-    scores: tuple[Score, Score]
+    score: Score
     rounds: Sequence[GameRecord]
     """The rounds that are listed."""
 
@@ -93,19 +92,6 @@ class _Move:
     used: int | None
     """The milliseconds that it took; None if unknown."""
     is_bad: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Meeting:
-    """An earlier game of two players, as seen from the one on `side`."""
-
-    record: GameRecord
-    side: Side
-
-    @property
-    def badge(self) -> str:
-        """The word on the player's badge; empty for a game without a result."""
-        return badge(self.record, self.side)
 
 
 class _View:
@@ -176,10 +162,8 @@ class _View:
         names = [player["name"] for player in found["players"]]
         with self._site.reading() as connection:
             between = Filter(player=names[0], opponent=names[1])
-            last, meetings = (
-                games.page(connection, between, Page(limit=LAST)),
-                games.count(connection, between),
-            )
+            last = games.page(connection, between, Page(limit=LAST))
+            meetings = games.count(connection, between)
             scores = statistics.scores(connection, statistics.EVERYTHING, names[:1], names[1:])
             places = statistics.places(connection, names)
             is_next = bool(last) and (last[0].table, last[0].round) == (found["table"], found["round"] - 1)
@@ -192,12 +176,11 @@ class _View:
             "meetings": meetings,
             "places": [each and f"{ordinal(each[0])}, sure {signed(each[1].sure)}" for each in about],
             "score": score,
-            "opposite": Score(score.games, score.lost, score.drawn),
             "outcome": charts.outcome(score, 254) if score.games else [],
             "ratings": ratings,
             "scale": charts.rating_scale([rating for _, rating in ratings]),
             "chance": by_rating(names, *(rating for _, rating in ratings)) if len(ratings) > 1 else (),
-            "last": [_Meeting(record, 0 if record.players[0].name == names[0] else 1) for record in last],
+            "last": [(each, side := each.side_of(names[0]), badge(each, side)) for each in last],
         }
 
     def _missing(self, request: Request, game: GameId) -> Response:
@@ -249,12 +232,10 @@ def _series(games: Sequence[GameRecord], record: GameRecord) -> _Series | None:
     if len(games) < 2 or not record.series:
         return None
     names = games[0].players[0].name, games[0].players[1].name
-    results = [result_for(each, 0 if each.players[0].name == names[0] else 1) for each in games]
-    won, drawn, lost = (results.count(result) for result in ("won", "drawn", "lost"))
-    total = won + drawn + lost
+    results = [*filter(None, (result_for(each, each.side_of(names[0])) for each in games))]
+    score = Score(len(results), results.count("won"), results.count("drawn"))
     start = max(0, min(games.index(record) - ROUNDS // 2, len(games) - ROUNDS))
-    scores = Score(total, won, drawn), Score(total, lost, drawn)
-    return _Series(record.series, names, scores, games[start : start + ROUNDS])
+    return _Series(record.series, names, score, games[start : start + ROUNDS])
 
 
 def _live(found: Json, *, is_kept: bool, evaluates: bool) -> dict[str, Any]:

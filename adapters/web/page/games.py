@@ -216,10 +216,9 @@ def _side(record: GameRecord, wanted: Filter) -> Side:
     """Return the side from which a game is shown: that of the chosen player, or of the winner."""
     if wanted.player is None:
         return record.winner or 0
-    first, second = (player.name for player in record.players)
-    if first == second:  # the result tells which of the two is meant
+    if record.players[0].name == record.players[1].name:  # the result tells which of the two is meant
         return 0 if result_for(record, 0) in (wanted.result, "") else 1
-    return 0 if first == wanted.player else 1
+    return record.side_of(wanted.player)
 
 
 def _day(value: str) -> str:

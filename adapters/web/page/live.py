@@ -229,9 +229,6 @@ def head_to_head(one: str, other: str, score: Score | None) -> Text:
     """Return a sentence on the score of one player against another one."""
     if score is None:
         return ("They have not met before.",)
-    both = (score, Score(score.games, score.lost, score.drawn))
-    if score.won == score.lost:
-        return (f"Head to head {points(both[0])}\N{EN DASH}{points(both[1])}.",)
-    better, worse = both if score.won > score.lost else both[::-1]
-    name = Part("name", one if score.won > score.lost else other)
-    return (f"Head to head {points(better)}\N{EN DASH}{points(worse)} for ", name, ".")
+    name, best = (one, score) if score.won > score.lost else (other, score.opposite)
+    words = f"Head to head {points(best)}\N{EN DASH}{points(best.opposite)}"
+    return (f"{words}.",) if score.won == score.lost else (f"{words} for ", Part("name", name), ".")

@@ -144,7 +144,7 @@ class _Player:
             "name": name,
             "career": career,
             "standing": standing,
-            "games": [Game(each, 0 if each.players[0].name == name else 1) for each in latest],
+            "games": [Game(each, each.side_of(name)) for each in latest],
             "scale": charts.rating_scale([standing.rating]),
             "icicles": [charts.icicle(each, WIDE) for each in career.openings],
             "width": WIDE,
