@@ -135,9 +135,7 @@ function streamed() {
 
 function reconnect() {
   const there = streamed();
-  if (there === stream.address) return;
-  stream.address = there;
-  if (!document.hidden) stream.open();
+  if (there !== stream.address) stream.read(there);
 }
 onFollowing(() => {
   reconnect();

@@ -139,8 +139,7 @@ function act(state, before) {
  */
 function follow(parameters) {
   games = new Games();
-  stream.address = `/api/live/events?${parameters}`;
-  stream.open();
+  stream.read(`/api/live/events?${parameters}`);
 }
 
 /**

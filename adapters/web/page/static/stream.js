@@ -15,6 +15,7 @@ export class Stream {
   isOpen = false;
   #pause = PAUSES.first;
   #listener;
+  #end = new AbortController();
   /** @type {EventSource | undefined} */
   #source;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -28,12 +29,24 @@ export class Stream {
   constructor(address, listener) {
     this.address = address;
     this.#listener = listener;
-    document.addEventListener("visibilitychange", () => (document.hidden ? this.close() : this.open()));
-    if (!document.hidden) this.open();
+    document.addEventListener("visibilitychange", () => this.read(), { signal: this.#end.signal });
+    this.read();
   }
 
-  open() {
-    this.close();
+  /** Read anew, from another address if there is one, once the page is visible. */
+  read(address = this.address) {
+    this.address = address;
+    this.#close();
+    if (!document.hidden) this.#open();
+  }
+
+  /** Read no more, also when the page becomes visible again. */
+  end() {
+    this.#end.abort();
+    this.#close();
+  }
+
+  #open() {
     const source = new EventSource(this.address);
     source.addEventListener("error", () => this.#fail(source));
     for (const name of NAMES) {
@@ -42,7 +55,7 @@ export class Stream {
     this.#source = source;
   }
 
-  close() {
+  #close() {
     clearTimeout(this.#again);
     this.#source?.close();
     this.isOpen = false;
@@ -62,7 +75,7 @@ export class Stream {
     showConnection(false);
     if (source.readyState !== EventSource.CLOSED) return;
     clearTimeout(this.#again);
-    this.#again = setTimeout(() => this.open(), this.#pause * (0.5 + Math.random()));
+    this.#again = setTimeout(() => this.#open(), this.#pause * (0.5 + Math.random()));
     this.#pause = Math.min(2 * this.#pause, PAUSES.longest);
   }
 }

@@ -71,7 +71,7 @@ export class Watch {
     this.#listenForSound();
     this.#stream = new Stream(address, (event) => this.#receive(event));
     setInterval(() => {
-      if (!this.live || this.#isOver) return;
+      if (!this.live || this.#isOver || !this.#stream.isOpen) return;
       const spent = Math.max(0, performance.now() - this.live.asked);
       write(this.#thinking, `thinks for ${seconds(spent)}`);
       this.#evaluator?.ask(this.live, performance.now());
@@ -228,7 +228,7 @@ export class Watch {
 
   /** @param {LiveGame} live */
   #end({ winner }) {
-    this.#stream.close();
+    this.#stream.end();
     if (this.#sound) beep(440);
     const result = winner === null ? "nobody won" : `${this.#game.names[winner]} won`;
     this.#awaitResult("The game is over", `: ${result}`);
