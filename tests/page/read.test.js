@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import { readJson, readText } from "../../adapters/web/page/static/read.js";
+import { readAnswer, readJson, readText } from "../../adapters/web/page/static/read.js";
 
 const server = createServer((request, response) => {
   if (request.url === "/whole") response.end('{"games": 1}');
-  else if (request.url === "/refused") response.writeHead(503).end("{}");
+  else if (request.url === "/refused") response.writeHead(503).end('{"error": "busy"}');
   else response.writeHead(200, { "Content-Length": 9 }).write('{"gam', () => response.destroy());
 });
 let home = "";
@@ -27,6 +27,11 @@ for (const address of ["/refused", "/broken-off"]) {
     assert.equal(await readJson(home + address), null);
   });
 }
+
+test("an answer that refuses says why", async () => {
+  assert.deepEqual(await readAnswer(`${home}/refused`), { status: 503, body: { error: "busy" } });
+  assert.equal(await readAnswer(`${home}/broken-off`), null);
+});
 
 test("a server that cannot be reached gives no answer", async () => {
   assert.equal(await readJson("http://127.0.0.1:0/"), null);

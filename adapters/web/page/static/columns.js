@@ -4,7 +4,7 @@
 // The chosen column is lit, and shows where the disc would land.
 import { columnOfPlate, inBoard, make, makeDisc } from "./board.js";
 import { isShortcut } from "./dom.js";
-import { COLUMNS, played, ROWS } from "./rules.js";
+import { ROWS, roomOf } from "./rules.js";
 
 /** @typedef {import("./rules.js").Side} Side */
 
@@ -54,8 +54,7 @@ export class Columns {
    */
   show(moves, side) {
     this.#side = side;
-    this.#room = new Array(COLUMNS).fill(ROWS);
-    for (const { column } of played(moves)) this.#room[column]--;
+    this.#room = roomOf(moves);
     this.#choose(this.#pointed);
   }
 

@@ -7,6 +7,7 @@ import { formatOf, partsOf, progressOf, titleOf, whatIsOn } from "./director_sta
 import { copyOf, create, fill, find, write } from "./dom.js";
 import { number, plural } from "./format.js";
 import { localize } from "./header.js";
+import { readAnswer } from "./read.js";
 import { announce, showConnection } from "./status.js";
 import { readStorage, writeStorage } from "./storage.js";
 
@@ -61,19 +62,14 @@ function keep(coming) {
  */
 async function ask(method, path) {
   if (!/^[\x20-\xff]+$/.test(token)) return { status: 403, body: {} }; // no header can have it
-  try {
-    const answer = await fetch(api + path, {
-      method,
-      headers: { Authorization: `Bearer ${token}` },
-      mode: "same-origin",
-      redirect: "error",
-      cache: "no-store",
-      signal: AbortSignal.timeout(PATIENCE),
-    });
-    return { status: answer.status, body: await answer.json() };
-  } catch {
-    return null;
-  }
+  return await readAnswer(api + path, {
+    method,
+    headers: { Authorization: `Bearer ${token}` },
+    mode: "same-origin",
+    redirect: "error",
+    cache: "no-store",
+    signal: AbortSignal.timeout(PATIENCE),
+  });
 }
 
 // Reading.

@@ -1,5 +1,6 @@
 // Who wins with perfect play: the evaluation of a position as a sentence and as a bar.
 import { make } from "./board.js";
+import { readAnswer } from "./read.js";
 import { COLUMNS, ROWS } from "./rules.js";
 
 /**
@@ -53,17 +54,14 @@ export class Evaluator {
   /** @param {string} game */
   async #read(game) {
     this.#isAsking = true;
-    try {
-      const answer = await fetch(`/api/live/games/${encodeURIComponent(game)}/evaluation`);
-      if (answer.ok) this.#listeners.known(game, await answer.json());
-      else if (answer.status === 403) {
-        this.#refused = game;
-        this.#listeners.refused(game, (await answer.json()).error);
-      }
-    } catch {
-      // The server is away for a moment. It is asked again after the next move.
-    }
+    // If there is no answer, the server is asked again after the next move.
+    const answer = await readAnswer(`/api/live/games/${encodeURIComponent(game)}/evaluation`);
     this.#isAsking = false;
+    if (answer?.status === 200) this.#listeners.known(game, answer.body);
+    else if (answer?.status === 403) {
+      this.#refused = game;
+      this.#listeners.refused(game, answer.body.error);
+    }
   }
 }
 

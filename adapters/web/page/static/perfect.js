@@ -1,7 +1,9 @@
 // Perfect play in a game that is over: the worth of each column, in every position of the game and of a side line that a
 // viewer tries. The server solves the game, which may take some seconds.
 import { create, find, isolated } from "./dom.js";
-import { COLUMNS, ending, opposite, played, ROWS, SIDES } from "./rules.js";
+import { sentence } from "./format.js";
+import { readAnswer } from "./read.js";
+import { COLUMNS, ending, opposite, roomOf, SIDES } from "./rules.js";
 import { announce } from "./status.js";
 
 /**
@@ -203,27 +205,7 @@ function isUnsolved({ positions, withheld }) {
  * @returns {Promise<Solution | { error: string }>}
  */
 async function read(address) {
-  try {
-    const response = await fetch(address);
-    return await response.json();
-  } catch {
-    return { error: "the server cannot be reached" };
-  }
-}
-
-/** @param {string} text */
-function sentence(text) {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`;
-}
-
-/**
- * Return how many cells of each column are free.
- * @param {string} moves
- */
-export function roomOf(moves) {
-  const room = new Array(COLUMNS).fill(ROWS);
-  for (const { column } of played(moves)) room[column]--;
-  return room;
+  return (await readAnswer(address))?.body ?? { error: "the server cannot be reached" };
 }
 
 /**

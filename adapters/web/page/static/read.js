@@ -15,6 +15,21 @@ export async function readText(address, options) {
 }
 
 /**
+ * Return the status of an answer and the JSON value in it, which may say what is wrong; or null if there is none.
+ * @param {string} address
+ * @param {RequestInit} [options]
+ * @returns {Promise<{ status: number, body: any } | null>}
+ */
+export async function readAnswer(address, options) {
+  try {
+    const answer = await fetch(address, options);
+    return { status: answer.status, body: await answer.json() };
+  } catch {
+    return null;
+  }
+}
+
+/**
  * Return the JSON value at an address, or null as `readText` does.
  * @param {string} address
  * @returns {Promise<any>}

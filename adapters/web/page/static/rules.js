@@ -44,6 +44,16 @@ export function played(moves) {
 }
 
 /**
+ * Return how many cells of each column are free.
+ * @param {string} moves
+ */
+export function roomOf(moves) {
+  const room = new Array(COLUMNS).fill(ROWS);
+  for (const { column } of played(moves)) room[column]--;
+  return room;
+}
+
+/**
  * Return the cells of four or more in a row through the last move, or null.
  * @param {Disc[]} discs
  * @returns {Cell[] | null}

@@ -4,7 +4,7 @@
 import { create, fill, find, write } from "./dom.js";
 import { Evaluator, inSentence, showBar } from "./evaluation.js";
 import "./follow.js";
-import { number, seconds } from "./format.js";
+import { number, seconds, sentence } from "./format.js";
 import { Games } from "./games.js";
 import { readJson } from "./read.js";
 import { SIDES } from "./rules.js";
@@ -22,7 +22,11 @@ import { Stream } from "./stream.js";
 const PAUSES = [200, 400, 800, 1_000, 1_000, 1_000, 2_000, 4_000, 8_000, 16_000];
 const EVIDENCE = 5; // attempts after which the page is shown without evidence
 const TICK = 100;
+const PATIENCE = 500; // milliseconds that a tone may be late
 const SOUNDS = ["off", "when it is over", "at each move"];
+
+/** @type {AudioContext | undefined} One for all tones, because a browser has few of them. */
+let audio;
 
 /** Follows a game that is on. */
 export class Watch {
@@ -221,9 +225,10 @@ export class Watch {
    * @param {string} why
    */
   #refuse(why) {
+    this.#known = null;
     this.#article.classList.remove("solves");
     find(".perfect", this.#article).remove();
-    find(".better", this.#article).textContent = `${why[0].toUpperCase()}${why.slice(1)}.`;
+    find(".better", this.#article).textContent = sentence(why);
   }
 
   /** @param {LiveGame} live */
@@ -282,15 +287,18 @@ function turnOf({ side, used, left }) {
 }
 
 /**
- * Play a short tone. A browser stays silent until the viewer has clicked or typed something on the page.
+ * Play a short tone. A browser stays silent until the viewer has clicked or typed something on the page: tones that have
+ * waited for that are not played.
  * @param {number} frequency
  */
-function beep(frequency) {
-  const audio = new AudioContext();
+async function beep(frequency) {
+  const asked = performance.now();
+  audio ??= new AudioContext();
+  await audio.resume();
+  if (performance.now() > asked + PATIENCE) return;
   const tone = new OscillatorNode(audio, { frequency });
   const volume = new GainNode(audio, { gain: 0.1 });
   tone.connect(volume).connect(audio.destination);
-  tone.addEventListener("ended", () => audio.close());
   tone.start();
   tone.stop(audio.currentTime + 0.12);
 }
