@@ -170,7 +170,7 @@ def test_game_is_followed_again_when_the_server_that_holds_it_returns(
         expect(page.locator(".where")).to_have_text("Move 0 of 0.")
         games.clear()
         expect(page.locator(".why")).to_have_text("The game is not on any more. Looking for its result.")
-        games.append({**game, "moves": "3"})
+        games.append({**game, "moves": "3", "used": [0.1]})
         expect(page.locator(".why")).to_contain_text("to move.")
         expect(discs(page)).to_have_count(1)
 

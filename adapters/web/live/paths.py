@@ -89,7 +89,7 @@ def _first(text: str) -> tuple[str, ...]:
     """Return the names in the parameter ``first``, which is JSON, because a name may contain anything."""
     try:
         names = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadRequestError('first is not a list of names such as ["alice","bob"]') from error
     if not (isinstance(names, list) and len(names) <= CHOSEN and all(map(_is_name, names))):
         raise BadRequestError(f"first is not a list of up to {CHOSEN} names")

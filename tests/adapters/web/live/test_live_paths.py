@@ -103,6 +103,7 @@ async def test_what_is_on_is_answered_at_once(site: Site) -> None:
     "query",
     [
         *("most=0", "most=101", "player=" + "x" * 257, "table=" + "x" * 257, "game=x", "opponent=ann"),
+        f"first={'[' * 1500}",
         *("first=ann", "first=7", "first=[7]", f"first={json.dumps(['a'] * 21)}", f'first=["{"x" * 257}"]'),
     ],
 )
