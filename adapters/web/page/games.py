@@ -153,7 +153,7 @@ class _Games:
         return {
             "wish": wish,
             "filter": wish.filter,
-            "head": selection(wish.given, count, total, is_more=count == COUNTED),
+            "head": selection(wish.given, count, total),
             "rows": self._rows(connection, wish, found),
             "count": count,
             "total": total,

@@ -24,6 +24,7 @@ from gateway.store.records import moment
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "number": sentences.number,
     "counted": sentences.counted,
+    "how_many": sentences.how_many,
     "signed": sentences.signed,
     "thought": sentences.thought,
     "percent": sentences.percent,

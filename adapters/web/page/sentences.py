@@ -13,7 +13,7 @@ from adapters.web.live.state import Json
 from adapters.web.page.timeline import Timeline
 from gateway.game.board import Side
 from gateway.game.events import Reason
-from gateway.store.games import LOBBY
+from gateway.store.games import COUNTED, LOBBY
 from gateway.store.presentation import Outcome, Refusal
 from gateway.store.records import FAULTS, WORDS, GameRecord, moment
 from gateway.store.statistics import Score
@@ -57,6 +57,11 @@ def plain(text: Text) -> str:
 def number(value: float) -> str:
     """Return a number as ``12,345``."""
     return f"{value:,.0f}"
+
+
+def how_many(count: int) -> str:
+    """Return a number of games from `gateway.store.games.count`, as ``412`` or ``10,000 or more``."""
+    return f"{number(count)}{' or more' if count == COUNTED else ''}"
 
 
 def counted(count: int, word: str) -> str:
@@ -175,15 +180,14 @@ def since(value: str) -> str:
     return _SINCE.get(value, f"since {value}")
 
 
-def selection(given: Mapping[str, str], count: int, total: int, *, is_more: bool = False) -> Text:
+def selection(given: Mapping[str, str], count: int, total: int) -> Text:
     """Return a sentence on the games that match the filters of an address.
 
-    `count` is their number, `total` that of all games. With `is_more` there may be more than `count`.
+    `count` is their number as `gateway.store.games.count` returns it, `total` that of all games.
     """
     if not given:
         return (f"{number(total)}, the newest first" if total else "none yet",)
-    how_many = f"{number(count)}{' or more' if is_more else ''} of {number(total)}: "
-    return (how_many, *_selected(given))
+    return (f"{how_many(count)} of {number(total)}: ", *_selected(given))
 
 
 def _selected(given: Mapping[str, str]) -> Text:

@@ -53,7 +53,7 @@ let drawn = phone.matches ? STEP : Infinity; // how many boards are drawn at mos
 
 const results = part(".results", "/live/results", () => {
   const list = section.querySelector(".results [data-today]");
-  if (list instanceof HTMLElement) write(find(".today"), `${number(Number(list.dataset.today))} today`);
+  if (list instanceof HTMLElement) write(find(".today"), `${list.dataset.today} today`);
 });
 const idle = part(".idle", "/live/idle", () => {});
 

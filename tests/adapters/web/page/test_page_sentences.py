@@ -11,6 +11,7 @@ from adapters.web.page.sentences import Part, plain
 from adapters.web.page.timeline import timeline
 from gateway.game.events import Objection, Reason, Spoken
 from gateway.store.evidence import Both, recorded, stored, unpack
+from gateway.store.games import COUNTED
 from gateway.store.presentation import outcome, refusal
 from gateway.store.records import GameRecord, Participant
 from gateway.store.statistics import Score
@@ -274,5 +275,5 @@ def test_age_is_in_the_largest_unit_and_a_date_after_two_weeks(
 def test_filters_of_games_read_as_one_sentence(query: str, words: str) -> None:
     given = dict(parse_qsl(query))
     assert plain(sentences.selection(given, 3, 1312)) == f"3 of 1,312: {words}"
-    more = sentences.selection(given, 10_000, 20_000, is_more=True)
+    more = sentences.selection(given, COUNTED, 2 * COUNTED)
     assert plain(more).startswith("10,000 or more of 20,000: ")
