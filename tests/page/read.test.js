@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import { readAnswer, readJson, readText } from "../../adapters/web/page/static/read.js";
+import { Poll, readAnswer, readJson, readText } from "../../adapters/web/page/static/read.js";
 
 const server = createServer((request, response) => {
   if (request.url === "/whole") response.end('{"games": 1}');
@@ -35,4 +35,37 @@ test("an answer that refuses says why", async () => {
 
 test("a server that cannot be reached gives no answer", async () => {
   assert.equal(await readJson("http://127.0.0.1:0/"), null);
+});
+
+test("a poll reads one after the other while the page is visible, and sooner if it is asked to", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const page = Object.assign(new EventTarget(), { hidden: false });
+  globalThis.document = /** @type {any} */ (page);
+  const readings = [];
+  const poll = new Poll(
+    () => new Promise((resolve) => readings.push(resolve)),
+    () => 1_000,
+  );
+  const pass = async (milliseconds) => {
+    context.mock.timers.tick(milliseconds);
+    await new Promise(setImmediate);
+    return readings.length;
+  };
+  assert.equal(await pass(999), 0);
+  assert.equal(await pass(1), 1);
+  poll.after(10);
+  assert.equal(await pass(5_000), 1); // the first one has not ended
+  readings[0]();
+  assert.equal(await pass(0), 1);
+  assert.equal(await pass(10), 2);
+  readings[1]();
+  await pass(0);
+  poll.after(10);
+  assert.equal(await pass(10), 3);
+  readings[2]();
+  page.hidden = true;
+  assert.equal(await pass(5_000), 3);
+  page.hidden = false;
+  page.dispatchEvent(new Event("visibilitychange"));
+  assert.equal(await pass(0), 4);
 });

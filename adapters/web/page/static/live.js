@@ -289,6 +289,7 @@ async function readTournaments() {
 // Clocks, what is read again, and announcements for screen readers from time to time.
 
 setInterval(() => {
+  if (document.hidden) return;
   const now = performance.now();
   [movesBefore, moves] = [moves, 0];
   if (stream.isOpen) {
@@ -296,7 +297,7 @@ setInterval(() => {
     featured?.tick(now);
   }
   tickWaiting(now);
-  if (isDelayed) show(now);
+  if (isDelayed && !isHeld(grid) && !featured?.isHeld) show(now);
   (section.classList.contains("is-idle") ? idle : results)?.tick(now);
 }, TICK);
 

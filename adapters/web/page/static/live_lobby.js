@@ -1,6 +1,6 @@
 // The waiting players in the view Live: a few beside the heading, and all in a list that can be opened.
 import { showPlayer } from "./card.js";
-import { copyOf, fill, find, findAll, write } from "./dom.js";
+import { copyOf, fill, find, findAll, isHeld, write } from "./dom.js";
 import { address, minutes, number, waits } from "./format.js";
 
 /**
@@ -36,8 +36,7 @@ export function showWaiting(counts, now) {
   const hidden = counts.waiting - chips.length;
   write(find(".others", lobby), hidden > 0 ? `${number(hidden)} more` : "");
   for (const [index, chip] of chips.entries()) showWait(chip, waiting[index]);
-  // The list does not change while the pointer or the focus is in it.
-  if (lobby.open && !list.matches(":hover, :focus-within")) fillList();
+  if (lobby.open && !isHeld(list)) fillList();
 }
 
 /**

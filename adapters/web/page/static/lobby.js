@@ -1,7 +1,7 @@
 // The waiting players, as a list to choose from. While the pointer or the focus is in the list, no entry moves: a
 // player that has left is crossed out, and a new one is added at the end.
 import { showPlayer } from "./card.js";
-import { copyOf, find, write } from "./dom.js";
+import { copyOf, find, isHeld, write } from "./dom.js";
 import { kindOf, minutes, waits } from "./format.js";
 
 /**
@@ -67,10 +67,10 @@ export class Lobby {
   }
 
   #tidy() {
-    const isHeld = this.#list.matches(":hover, :focus-within");
+    const isFixed = isHeld(this.#list);
     for (const [key, row] of this.#rows) {
       row.button.disabled = row.isGone;
-      if (!row.isGone || isHeld) continue;
+      if (!row.isGone || isFixed) continue;
       row.element.remove();
       this.#rows.delete(key);
     }

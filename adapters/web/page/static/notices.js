@@ -1,22 +1,18 @@
 // Shows the operator's announcement in every view, and whether pairing is paused. Updated while the page is visible.
 import { find, write } from "./dom.js";
-import { readJson } from "./read.js";
+import { Poll, readJson } from "./read.js";
 
 const PERIOD = 10_000;
 /** Characters from which an announcement is long. */
 const LONG = 80;
 
-let due = setTimeout(look, PERIOD * Math.random());
-document.addEventListener("visibilitychange", look);
-
-async function look() {
-  clearTimeout(due);
-  if (document.hidden) return;
-  const notice = await readJson("/api/notice");
-  if (notice !== null) show(notice);
-  clearTimeout(due);
-  due = setTimeout(look, PERIOD * (0.9 + 0.2 * Math.random()));
-}
+new Poll(
+  async () => {
+    const notice = await readJson("/api/notice");
+    if (notice !== null) show(notice);
+  },
+  () => PERIOD * (0.9 + 0.2 * Math.random()),
+);
 
 /** @param {{ announcement: string | null, paused: boolean }} notice */
 function show({ announcement, paused }) {

@@ -3,7 +3,7 @@ import { countDown } from "./countdown.js";
 import { find, findAll, write } from "./dom.js";
 import { localize } from "./header.js";
 import { lasting, Pairs } from "./pairs.js";
-import { readText } from "./read.js";
+import { Poll, readText } from "./read.js";
 
 const PAUSE = 3_000;
 const SOON = 400;
@@ -18,13 +18,10 @@ const main = find("main");
 const { stream = "", source = "" } = document.body.dataset;
 let page = 0;
 let received = "";
-/** @type {ReturnType<typeof setTimeout> | undefined} */
-let soon;
 
-const pairs = new Pairs(main, stream, () => {
-  clearTimeout(soon);
-  soon = setTimeout(renew, SOON);
-});
+const poll = new Poll(renew, () => PAUSE);
+const pairs = new Pairs(main, stream, () => poll.after(SOON));
+poll.after(0);
 
 async function renew() {
   const html = await readText(source);
@@ -103,6 +100,4 @@ setInterval(() => {
   const shown = main.querySelector(".ranking:not([hidden]) tbody, .here");
   shown?.animate([{ opacity: 0 }, { opacity: 1 }], FADE);
 }, TURN);
-setInterval(renew, PAUSE);
 setInterval(() => countDown(), 1_000);
-renew();

@@ -38,3 +38,47 @@ export async function readJson(address) {
   const text = await readText(address);
   return text === null ? null : JSON.parse(text);
 }
+
+/** Reads something again and again while the page is visible, one reading after the other. */
+export class Poll {
+  #read;
+  #pause;
+  #isReading = false;
+  /** @type {number | undefined} The pause after the reading that is under way, if it was set meanwhile. */
+  #next;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #due;
+
+  /**
+   * @param {() => Promise<void>} read
+   * @param {() => number} pause returns the milliseconds until the next reading
+   */
+  constructor(read, pause) {
+    this.#read = read;
+    this.#pause = pause;
+    document.addEventListener("visibilitychange", () => this.after(0));
+    this.after(pause());
+  }
+
+  /**
+   * Read after `pause` milliseconds, not when it would be due.
+   * @param {number} pause
+   */
+  after(pause) {
+    clearTimeout(this.#due);
+    if (this.#isReading) this.#next = pause;
+    else this.#due = setTimeout(() => this.#turn(), pause);
+  }
+
+  async #turn() {
+    if (document.hidden) return;
+    this.#isReading = true;
+    try {
+      await this.#read();
+    } finally {
+      this.#isReading = false;
+      this.after(this.#next ?? this.#pause());
+      this.#next = undefined;
+    }
+  }
+}

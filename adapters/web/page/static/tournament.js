@@ -6,7 +6,7 @@ import { isListing, listGames } from "./crosstable.js";
 import { find, findAll } from "./dom.js";
 import { localize } from "./header.js";
 import { lasting, Pairs } from "./pairs.js";
-import { readText } from "./read.js";
+import { Poll, readText } from "./read.js";
 import { cutColumns } from "./scroller.js";
 import { announce, showConnection } from "./status.js";
 
@@ -21,12 +21,8 @@ const stream = root.dataset.stream ?? "";
 const received = new Map();
 for (const part of findAll("[data-part]", root)) received.set(part.dataset.part ?? "", lasting(part));
 
-/** @type {ReturnType<typeof setTimeout> | undefined} */
-let soon;
-const pairs = new Pairs(root, stream, () => {
-  clearTimeout(soon);
-  soon = setTimeout(renew, SOON);
-});
+const poll = new Poll(renew, () => (root.dataset.state === "over" ? PAUSE_AT_END : PAUSE));
+const pairs = new Pairs(root, stream, () => poll.after(SOON));
 
 async function renew() {
   const html = await readText(location.href, { headers: { Accept: "text/html" } });
@@ -75,16 +71,6 @@ function replace(part, coming) {
   localize(part);
 }
 
-async function renewAgain() {
-  if (!document.hidden) await renew();
-  setTimeout(renewAgain, pause());
-}
-
-function pause() {
-  return root.dataset.state === "over" ? PAUSE_AT_END : PAUSE;
-}
-
-setTimeout(renewAgain, pause());
 setInterval(() => countDown(), 1_000);
 countDown();
 listGames();
