@@ -1,4 +1,5 @@
 // A board as SVG. The first mover has discs, the second rings.
+import { createSvg } from "./dom.js";
 import { COLUMNS, four, played, ROWS } from "./rules.js";
 
 /**
@@ -7,7 +8,6 @@ import { COLUMNS, four, played, ROWS } from "./rules.js";
  * @typedef {import("./rules.js").Side} Side
  */
 
-const NAMESPACE = "http://www.w3.org/2000/svg";
 const PLATE = { width: 74, height: 64, numbered: 69 };
 const HOLE = 4.3;
 const RADIUS = 4.1; // of a disc
@@ -24,16 +24,16 @@ export class Board {
    */
   constructor(place, { numbered = false } = {}) {
     const height = numbered ? PLATE.numbered : PLATE.height;
-    this.svg = make("svg", { viewBox: `0 0 ${PLATE.width} ${height}`, class: "board", role: "img" });
-    this.svg.append(make("rect", { class: "plate", width: PLATE.width, height, rx: 3 }));
-    this.svg.append(make("path", { class: "cell", d: allHoles() }));
+    this.svg = createSvg("svg", { viewBox: `0 0 ${PLATE.width} ${height}`, class: "board", role: "img" });
+    this.svg.append(createSvg("rect", { class: "plate", width: PLATE.width, height, rx: 3 }));
+    this.svg.append(createSvg("path", { class: "cell", d: allHoles() }));
     for (let column = 0; numbered && column < COLUMNS; column++) {
-      const number = make("text", { class: "number", x: x(column), y: 66.5 });
+      const number = createSvg("text", { class: "number", x: x(column), y: 66.5 });
       number.textContent = String(column);
       this.svg.append(number);
     }
-    this.discs = make("g", { class: "discs" });
-    this.marks = make("g", {});
+    this.discs = createSvg("g", { class: "discs" });
+    this.marks = createSvg("g", {});
     this.svg.append(this.discs, this.marks);
     this.moves = "";
     place.replaceChildren(this.svg);
@@ -140,7 +140,7 @@ function alike(one, other) {
 
 /** @param {Cell} cell */
 function halo({ column, row }) {
-  return make("circle", { class: "halo", cx: x(column), cy: y(row), r: 4.55 });
+  return createSvg("circle", { class: "halo", cx: x(column), cy: y(row), r: 4.55 });
 }
 
 /**
@@ -150,8 +150,8 @@ function halo({ column, row }) {
  */
 export function makeDisc({ column, row }, side, size = 1) {
   const at = { cx: x(column), cy: y(row) };
-  if (side === 0) return make("circle", { class: "disc", ...at, r: RADIUS * size });
-  return make("circle", { class: "ring", ...at, r: 3 * size, "stroke-width": 2.2 * size });
+  if (side === 0) return createSvg("circle", { class: "disc", ...at, r: RADIUS * size });
+  return createSvg("circle", { class: "ring", ...at, r: 3 * size, "stroke-width": 2.2 * size });
 }
 
 /**
@@ -161,30 +161,18 @@ export function makeDisc({ column, row }, side, size = 1) {
  */
 export function columnOfPlate(column, kind) {
   const d = `M${x(column) - 5} 1h10v62h-10z${holes(column)}`;
-  return make("path", { class: kind, d, "fill-rule": "evenodd" });
+  return createSvg("path", { class: kind, d, "fill-rule": "evenodd" });
 }
 
 /** @param {Cell[]} cells */
 function through(cells) {
   const from = cells[0];
   const to = cells[cells.length - 1];
-  return make("line", {
+  return createSvg("line", {
     class: "four",
     x1: x(from.column),
     y1: y(from.row),
     x2: x(to.column),
     y2: y(to.row),
   });
-}
-
-/**
- * Create an SVG element.
- * @template {keyof SVGElementTagNameMap} K
- * @param {K} name
- * @param {Record<string, string | number>} attributes
- */
-export function make(name, attributes) {
-  const element = document.createElementNS(NAMESPACE, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
-  return element;
 }

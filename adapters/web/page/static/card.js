@@ -4,9 +4,9 @@ import { copyOf, find, findAll, write } from "./dom.js";
 import { kindOf } from "./format.js";
 import { absence, clock, inWords, outcome } from "./games.js";
 import { SIDES } from "./rules.js";
+import { showClock } from "./times.js";
 
 /**
- * @typedef {import("./games.js").ClockFace} ClockFace
  * @typedef {import("./games.js").LiveGame} LiveGame
  * @typedef {import("./games.js").Player} Player
  */
@@ -68,7 +68,10 @@ export class Card {
     for (const link of /** @type {HTMLAnchorElement[]} */ (findAll("a.to-game", this.element))) {
       link.href = `/game/${encodeURIComponent(game.game)}`;
     }
-    for (const side of SIDES) showPlayer(this.players[side], game.players[side]);
+    for (const side of SIDES) {
+      showPlayer(this.players[side], game.players[side]);
+      write(this.clocks[side], "", "clock"); // it had the outcome of the game before
+    }
   }
 }
 
@@ -86,16 +89,6 @@ export function showPlayer(place, { name, kind }) {
   mark.title = title;
   const word = place.querySelector(".hidden");
   if (word) word.textContent = title;
-}
-
-/**
- * Show the value of a clock; nothing if there is none.
- * @param {Element} place
- * @param {ClockFace | null} face
- */
-export function showClock(place, face) {
-  const classes = face ? `clock${face.runs ? " runs" : ""}${face.isShort ? " short" : ""}` : "clock";
-  write(place, face?.text ?? "", classes);
 }
 
 /**

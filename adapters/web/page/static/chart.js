@@ -1,21 +1,10 @@
 // Pointing at a chart: a rule at the nearest place of its axis, or at the one that the arrow keys choose, and what each
 // line has there. The places and values are those of the chart's table, which is there for screen readers.
-import { create, find, findAll } from "./dom.js";
+import { create, createSvg, find, findAll, isShortcut } from "./dom.js";
 import { announce } from "./status.js";
 
 const NEAR = 28; // pixels from a line within which it is pointed at
 const APART = 12; // pixels between the rule and the box
-
-/**
- * Create an element of a picture.
- * @param {string} tag
- * @param {Record<string, string>} [attributes]
- */
-function draw(tag, attributes = {}) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  return element;
-}
 
 /** @param {Node} element */
 function copies(element) {
@@ -28,7 +17,7 @@ class Chart {
   #rows;
   #names;
   #box = create("div", { className: "pointed", hidden: true });
-  #rule = draw("g", { class: "rule" });
+  #rule = createSvg("g", { class: "rule" });
   #shown = -1;
 
   /** @param {HTMLElement} plot */
@@ -63,7 +52,7 @@ class Chart {
     const last = this.#rows.length - 1;
     const steps = { ArrowLeft: this.#shown < 0 ? last : this.#shown - 1, ArrowRight: this.#shown + 1 };
     const places = { ...steps, Home: 0, End: last, Escape: -1 };
-    if (event.ctrlKey || event.altKey || event.metaKey || !(event.key in places)) return;
+    if (!isShortcut(event) || !(event.key in places)) return;
     event.preventDefault();
     const at = places[/** @type {keyof typeof places} */ (event.key)];
     this.#show(event.key === "Escape" ? -1 : Math.max(0, Math.min(at, last)));
@@ -90,9 +79,9 @@ class Chart {
     const nearest = Math.min(...distances);
     this.#choose(nearest > NEAR ? 0 : distances.indexOf(nearest));
     const x = `${row.dataset.x}%`;
-    this.#rule.append(draw("line", { x1: x, x2: x, y1: "0", y2: "100%" }));
+    this.#rule.append(createSvg("line", { x1: x, x2: x, y1: 0, y2: "100%" }));
     for (const mark of marks) {
-      if (!Number.isNaN(mark)) this.#rule.append(draw("circle", { cx: x, cy: `${mark}`, r: "4" }));
+      if (!Number.isNaN(mark)) this.#rule.append(createSvg("circle", { cx: x, cy: mark, r: 4 }));
     }
     const values = cells.flatMap((cell, index) => (cell.textContent ? [this.#valueOf(cell, index)] : []));
     this.#box.replaceChildren(create("p", { textContent: find("th", row).textContent }), ...values);
@@ -108,8 +97,8 @@ class Chart {
     const line = create("div");
     const series = this.#svg.querySelector(`.series-${index + 1}`);
     if (series) {
-      const sample = draw("svg", { width: "26", height: "8" });
-      sample.append(draw("path", { class: series.getAttribute("class") ?? "", d: "M0,4h26" }));
+      const sample = createSvg("svg", { width: 26, height: 8 });
+      sample.append(createSvg("path", { class: series.getAttribute("class") ?? "", d: "M0,4h26" }));
       line.append(sample);
     }
     const name = create("span", { className: "of" });

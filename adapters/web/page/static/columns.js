@@ -2,8 +2,8 @@
 //
 // A mouse click drops at once. A tap chooses a column, and a second tap on it drops, because a finger cannot hover.
 // The chosen column is lit, and shows where the disc would land.
-import { columnOfPlate, inBoard, make, makeDisc } from "./board.js";
-import { isShortcut } from "./dom.js";
+import { columnOfPlate, inBoard, makeDisc } from "./board.js";
+import { createSvg, isShortcut } from "./dom.js";
 import { ROWS, roomOf } from "./rules.js";
 
 /** @typedef {import("./rules.js").Side} Side */
@@ -14,7 +14,7 @@ export class Columns {
   #buttons;
   #listeners;
   /** @type {SVGElement} Shows the chosen column in the board. */
-  #ghost = make("g", { class: "ghost" });
+  #ghost = createSvg("g", { class: "ghost" });
   /** @type {number | null} The column that the mouse points at. */
   #pointed = null;
   /** The column that was chosen or played last. */

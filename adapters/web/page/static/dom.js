@@ -47,6 +47,18 @@ export function create(tag, properties = {}) {
 }
 
 /**
+ * Create an element of a picture.
+ * @template {keyof SVGElementTagNameMap} K
+ * @param {K} tag
+ * @param {Record<string, string | number>} [attributes]
+ */
+export function createSvg(tag, attributes = {}) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  return element;
+}
+
+/**
  * Set the text and the classes of an element if they differ. Most ticks of a clock change neither.
  * @param {Element} place
  * @param {string} text

@@ -1,5 +1,5 @@
 // Who wins with perfect play: the evaluation of a position as a sentence and as a bar.
-import { make } from "./board.js";
+import { createSvg } from "./dom.js";
 import { readAnswer } from "./read.js";
 import { COLUMNS, ROWS } from "./rules.js";
 
@@ -106,12 +106,14 @@ function ownMoves(side, moves) {
  * @param {number} moves
  */
 export function showBar(svg, evaluation, moves) {
-  const middle = make("line", { class: "middle", x1: "50%", x2: "50%", y1: 0, y2: "100%" });
-  svg.replaceChildren(make("rect", { class: "cell", width: "100%", height: "100%", rx: 4 }));
+  const middle = createSvg("line", { class: "middle", x1: "50%", x2: "50%", y1: 0, y2: "100%" });
+  svg.replaceChildren(createSvg("rect", { class: "cell", width: "100%", height: "100%", rx: 4 }));
   if (evaluation && evaluation.winner !== null) {
     const width = 49 * extent(evaluation, moves);
     const [what, x] = evaluation.winner === 0 ? ["first", 50 - width] : ["second", 50];
-    svg.append(make("rect", { class: what, x: `${x}%`, width: `${width}%`, y: "25%", height: "50%", rx: 2 }));
+    svg.append(
+      createSvg("rect", { class: what, x: `${x}%`, width: `${width}%`, y: "25%", height: "50%", rx: 2 }),
+    );
   }
   svg.append(middle);
 }

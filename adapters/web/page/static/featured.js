@@ -1,8 +1,7 @@
 // The game that Live features: a large board, who is stronger, who is winning, and what comes next.
 import { praise } from "./arrangement.js";
-import { make } from "./board.js";
 import { Card } from "./card.js";
-import { create, fill, find, isHeld, write } from "./dom.js";
+import { create, createSvg, fill, find, isHeld, write } from "./dom.js";
 import { Evaluator, inSentence, showBar } from "./evaluation.js";
 import { showFollow } from "./follow.js";
 import { address, kindOf, signed, thought } from "./format.js";
@@ -256,7 +255,7 @@ function ratingBar({ sure, mean }, x) {
   const deviation = (mean - sure) / 3;
   const high = mean + 3 * deviation;
   const middle = BAR.height / 2;
-  const svg = make("svg", {
+  const svg = createSvg("svg", {
     class: "rating",
     width: BAR.width,
     height: BAR.height,
@@ -265,10 +264,10 @@ function ratingBar({ sure, mean }, x) {
   });
   const left = x(mean - deviation);
   svg.append(
-    make("path", { class: "guide", d: GUIDES.map((at) => `M${x(at)} 0v${BAR.height}`).join("") }),
-    make("rect", { x: left, y: middle - 4, width: x(mean + deviation) - left, height: 8 }),
-    make("path", { class: "line", d: `M${x(sure)} ${middle}H${x(high)}M${x(sure)} ${middle - 6}v12` }),
-    make("circle", { cx: x(mean), cy: middle, r: 4 }),
+    createSvg("path", { class: "guide", d: GUIDES.map((at) => `M${x(at)} 0v${BAR.height}`).join("") }),
+    createSvg("rect", { x: left, y: middle - 4, width: x(mean + deviation) - left, height: 8 }),
+    createSvg("path", { class: "line", d: `M${x(sure)} ${middle}H${x(high)}M${x(sure)} ${middle - 6}v12` }),
+    createSvg("circle", { cx: x(mean), cy: middle, r: 4 }),
   );
   return svg;
 }

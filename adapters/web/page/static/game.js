@@ -1,7 +1,7 @@
 // The view of one game: shows a position on the board, and marks it in the moves, the dock, the messages and the address.
-import { Board, make, makeDisc } from "./board.js";
+import { Board, makeDisc } from "./board.js";
 import "./copy.js";
-import { create, fill, find, findAll, isShortcut } from "./dom.js";
+import { create, createSvg, fill, find, findAll, isShortcut } from "./dom.js";
 import { inWords } from "./games.js";
 import { Moves } from "./moves.js";
 import { Perfect, turningWords, verdict } from "./perfect.js";
@@ -42,7 +42,7 @@ const scroll = article.querySelector(".exchange .scroll");
 const toRefused = article.querySelector("a[href='#refused']");
 
 const board = new Board(find("#board"), { numbered: true });
-const ghost = make("g", { class: "ghost" });
+const ghost = createSvg("g", { class: "ghost" });
 board.svg.append(ghost);
 /** @type {Watch | undefined} Follows the game while it is on. */
 let watch;

@@ -1,7 +1,6 @@
 // The moves of a game, in a list and in the dock: a slot for each move, and one for the illegal or missing move that lost
 // the game. A slot shows who wins with perfect play after the move, and the time that the move took.
-import { make } from "./board.js";
-import { create, find, findAll } from "./dom.js";
+import { create, createSvg, find, findAll } from "./dom.js";
 import { extent } from "./evaluation.js";
 import { seconds } from "./format.js";
 
@@ -130,7 +129,7 @@ export class Moves {
             ? "unknown"
             : "";
       const y = index % 2 ? 50 : 50 - height;
-      return make("rect", { class: what, ...across(index, width), y: `${y}%`, height: `${height}%` });
+      return createSvg("rect", { class: what, ...across(index, width), y: `${y}%`, height: `${height}%` });
     });
     this.#bars.replaceChildren(...bars);
     if (attempt?.used) this.#bars.append(length(attempt.used, moves.length, width));
@@ -141,8 +140,8 @@ export class Moves {
   /** @param {number} width of a slot, in percent */
   *#drawStrip(width) {
     const { number, tried } = this.#shown;
-    yield make("rect", { class: "cell", width: "100%", height: "100%", rx: 4 });
-    yield make("line", { class: "middle", x1: "0%", x2: "100%", y1: "50%", y2: "50%" });
+    yield createSvg("rect", { class: "cell", width: "100%", height: "100%", rx: 4 });
+    yield createSvg("line", { class: "middle", x1: "0%", x2: "100%", y1: "50%", y2: "50%" });
     for (let index = 0; index < this.#slots; index++) {
       const at = index + 1 - number;
       const isTried = at > 0 && at <= tried.length;
@@ -153,11 +152,17 @@ export class Moves {
           : this.#evaluations[index + 1];
       if (evaluation) yield value(evaluation, index, width, isTried);
       else if (isTried)
-        yield make("rect", { class: "tried", ...across(index, width), y: "15%", height: "70%" });
+        yield createSvg("rect", { class: "tried", ...across(index, width), y: "15%", height: "70%" });
     }
     const current = number + tried.length;
     if (current)
-      yield make("rect", { class: "frame", ...across(current - 1, width), y: "2%", height: "96%", rx: 2 });
+      yield createSvg("rect", {
+        class: "frame",
+        ...across(current - 1, width),
+        y: "2%",
+        height: "96%",
+        rx: 2,
+      });
   }
 
   /** Mark the moves that turned the game, as links to the positions after them. */
@@ -208,10 +213,10 @@ function value(evaluation, index, width, isTried) {
   const place = across(index, width);
   const tried = isTried ? " tried" : "";
   if (evaluation.winner === null)
-    return make("rect", { class: `draw${tried}`, ...place, y: "47%", height: "6%" });
+    return createSvg("rect", { class: `draw${tried}`, ...place, y: "47%", height: "6%" });
   const height = 45 * extent(evaluation, index + 1);
   const [side, y] = evaluation.winner === 0 ? ["first", 50 - height] : ["second", 50];
-  return make("rect", { class: `${side}${tried}`, ...place, y: `${y}%`, height: `${height}%`, rx: 1 });
+  return createSvg("rect", { class: `${side}${tried}`, ...place, y: `${y}%`, height: `${height}%`, rx: 1 });
 }
 
 /**
@@ -221,7 +226,7 @@ function value(evaluation, index, width, isTried) {
  * @param {number} width
  */
 function length(used, index, width) {
-  const text = make("text", {
+  const text = createSvg("text", {
     class: "length",
     x: `${(index + 0.5) * width}%`,
     y: index % 2 ? "42%" : "92%",

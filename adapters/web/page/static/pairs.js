@@ -4,6 +4,7 @@ import { findAll, write } from "./dom.js";
 import { clock, Games, inWords } from "./games.js";
 import { SIDES } from "./rules.js";
 import { Stream } from "./stream.js";
+import { showClock } from "./times.js";
 
 /** @typedef {import("./games.js").LiveGame} LiveGame */
 
@@ -70,13 +71,11 @@ export class Pairs {
     const now = performance.now();
     for (const [place, game] of this.#live()) {
       for (const side of SIDES) {
-        const clocks = place.querySelector(`.clock[data-side="${side}"]`);
-        if (!clocks) continue;
+        const time = place.querySelector(`.clock[data-side="${side}"]`);
+        if (!time) continue;
         const face = game.reason === null ? clock(game, side, now) : null;
-        write(clocks, face?.text ?? "");
-        clocks.classList.toggle("runs", Boolean(face?.runs));
-        clocks.classList.toggle("short", Boolean(face?.isShort && face.runs));
-        clocks.closest(".player")?.classList.toggle("to-move", Boolean(face?.runs));
+        showClock(time, face);
+        time.closest(".player")?.classList.toggle("to-move", Boolean(face?.runs));
       }
     }
   }

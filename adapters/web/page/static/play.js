@@ -2,7 +2,6 @@
 // play_state.js, and does what they require.
 import { Arena } from "./arena.js";
 import { Board } from "./board.js";
-import { showClock } from "./card.js";
 import { Columns } from "./columns.js";
 import { fill, find, findAll, write } from "./dom.js";
 import { kindOf, minutes, thought } from "./format.js";
@@ -14,6 +13,7 @@ import { opposite } from "./rules.js";
 import { announce } from "./status.js";
 import { readStorage, writeStorage } from "./storage.js";
 import { Stream } from "./stream.js";
+import { showClock } from "./times.js";
 
 /**
  * @typedef {import("./dom.js").Part} Part

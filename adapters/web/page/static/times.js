@@ -22,6 +22,17 @@ import { SIDES } from "./rules.js";
  */
 
 /**
+ * Show the value of a clock; without one, another text.
+ * @param {Element} place
+ * @param {import("./games.js").ClockFace | null} face
+ */
+export function showClock(place, face, otherwise = "") {
+  write(place, face?.text ?? otherwise);
+  place.classList.toggle("runs", Boolean(face?.runs));
+  place.classList.toggle("short", Boolean(face?.isShort));
+}
+
+/**
  * Show both players' times after `number` moves, and who is away. `live` is the game in the live stream, if it is on.
  * @param {ParentNode} article
  * @param {Timed} game
@@ -33,10 +44,8 @@ export function showTimes(article, game, number, live = null) {
   for (const side of SIDES) {
     const place = find(`.time[data-side="${side}"]`, article);
     const face = live && number === game.moves.length ? clock(live, side, now) : null;
-    write(place, face?.text ?? timeOf(game, side, number));
+    showClock(place, face, timeOf(game, side, number));
     place.classList.toggle("is-clock", face !== null);
-    place.classList.toggle("runs", Boolean(face?.runs));
-    place.classList.toggle("short", Boolean(face?.isShort && face.runs));
     write(find(`.away[data-side="${side}"]`, article), live ? absence(live, side, now) : "");
   }
 }
