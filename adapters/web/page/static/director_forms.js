@@ -1,7 +1,7 @@
 // The acts of the director: sends them, and asks in place for what an act needs, such as the reason.
 import { partsOf } from "./director_state.js";
 import { create, fill, isolated } from "./dom.js";
-import { plural, sentence } from "./format.js";
+import { enumerated, plural, sentence } from "./format.js";
 import { announce } from "./status.js";
 import { readStorage, writeStorage } from "./storage.js";
 
@@ -91,10 +91,7 @@ export function plain(parts) {
  */
 export function listed(names) {
   if (names.length > 3) return [plural(names.length, "player")];
-  return names.flatMap((name, index) => {
-    const before = index === 0 ? [] : [index === names.length - 1 ? " and " : ", "];
-    return [...before, { name }];
-  });
+  return enumerated(names.map((name) => ({ name })));
 }
 
 /**

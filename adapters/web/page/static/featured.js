@@ -4,7 +4,7 @@ import { Card } from "./card.js";
 import { create, createSvg, fill, find, isHeld, write } from "./dom.js";
 import { Evaluator, inSentence, showBar } from "./evaluation.js";
 import { showFollow } from "./follow.js";
-import { address, kindOf, signed, thought } from "./format.js";
+import { address, enumerated, kindOf, signed, thought } from "./format.js";
 import { readText } from "./read.js";
 import { SIDES } from "./rules.js";
 
@@ -228,13 +228,9 @@ function turnings(game, turned) {
   const links = listed.map(({ move }) =>
     create("a", { href: `/game/${encodeURIComponent(game)}#${move}`, textContent: String(move) }),
   );
-  const joined = links.flatMap((link, index) => {
-    if (index === 0) return [link];
-    return [index === links.length - 1 ? " and " : ", ", link];
-  });
   const often = turned.length > LISTED ? ` ${turned.length} times, last` : "";
   const words = `the game turned${often} at ${links.length === 1 ? "move" : "moves"} `;
-  return [create("span", { className: "turning", textContent: "◆ " }), words, ...joined, ". "];
+  return [create("span", { className: "turning", textContent: "◆ " }), words, ...enumerated(links), ". "];
 }
 
 /** @param {LiveGame["ratings"]} ratings */

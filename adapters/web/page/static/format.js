@@ -31,6 +31,19 @@ export function plural(count, word) {
 }
 
 /**
+ * Return items with what is between them in a sentence: a, b and c.
+ * @template T
+ * @param {T[]} items
+ * @returns {(T | string)[]}
+ */
+export function enumerated(items, conjunction = "and") {
+  return items.flatMap((item, index) => {
+    if (index === 0) return [item];
+    return [index === items.length - 1 ? ` ${conjunction} ` : ", ", item];
+  });
+}
+
+/**
  * Format a place: 1st, 2nd, 3rd, 4th, 11th.
  * @param {number} place
  */

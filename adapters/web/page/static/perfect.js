@@ -1,7 +1,7 @@
 // Perfect play in a game that is over: the worth of each column, in every position of the game and of a side line that a
 // viewer tries. The server solves the game, which may take some seconds.
 import { create, find, isolated } from "./dom.js";
-import { sentence } from "./format.js";
+import { enumerated, sentence } from "./format.js";
 import { readAnswer } from "./read.js";
 import { COLUMNS, ending, opposite, roomOf, SIDES } from "./rules.js";
 import { announce } from "./status.js";
@@ -274,7 +274,7 @@ export function verdict({ moves, winner, reason }, solution) {
     ];
   const count = turned.length;
   const numbers = turned.map(({ move }) => String(move));
-  const some = `at move${count > 1 ? "s" : ""} ${inWords(numbers, "and")}`;
+  const some = `at move${count > 1 ? "s" : ""} ${enumerated(numbers).join("")}`;
   const lead = `The game turned ${count > MANY ? `${count} times, last at move ${numbers.at(-1)}` : some}.`;
   const loser = winner == null ? null : opposite(winner);
   const turn = turned.findLast(({ move }) => loser === null || (move + 1) % 2 === loser);
@@ -320,14 +320,5 @@ export function turningWords({ move, was, became }, names) {
 
 /** @param {number[]} numbers */
 function columns(numbers) {
-  return `column ${inWords(numbers.map(String), "or")}`;
-}
-
-/**
- * @param {string[]} words
- * @param {string} conjunction
- */
-function inWords(words, conjunction) {
-  const last = words.length > 1 ? ` ${conjunction} ${words.at(-1)}` : "";
-  return `${(last ? words.slice(0, -1) : words).join(", ")}${last}`;
+  return `column ${enumerated(numbers, "or").join("")}`;
 }

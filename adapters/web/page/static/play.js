@@ -6,7 +6,7 @@ import { Columns } from "./columns.js";
 import { fill, find, findAll, write } from "./dom.js";
 import { kindOf, minutes, thought } from "./format.js";
 import { absence, clock, Games, inWords } from "./games.js";
-import { Lobby } from "./lobby.js";
+import { Lobby } from "./play_lobby.js";
 import { causeOf, headlineOf, isAway, isMine, next, OPPONENT, opponentOf, titleOf } from "./play_state.js";
 import { readJson } from "./read.js";
 import { opposite } from "./rules.js";

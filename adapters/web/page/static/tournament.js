@@ -1,6 +1,5 @@
 // The view of a tournament: its live games, and the page, which is read again every few seconds to replace the parts
 // that have changed.
-import { showWays } from "./bracket.js";
 import { countDown } from "./countdown.js";
 import { isListing, listGames } from "./crosstable.js";
 import { find, findAll } from "./dom.js";
@@ -21,6 +20,9 @@ const stream = root.dataset.stream ?? "";
 const received = new Map();
 for (const part of findAll("[data-part]", root)) received.set(part.dataset.part ?? "", lasting(part));
 
+/** @type {string | null | undefined} The seed of the player in the bracket who is pointed at or has the focus. */
+let pointed;
+
 const poll = new Poll(renew, () => (root.dataset.state === "over" ? PAUSE_AT_END : PAUSE));
 const pairs = new Pairs(root, stream, () => poll.after(SOON));
 
@@ -39,6 +41,7 @@ async function renew() {
   }
   pairs.draw();
   countDown();
+  showWay();
   if (find(".state", root).textContent !== state) announce(find(".state", root).textContent);
 }
 
@@ -75,4 +78,25 @@ setInterval(() => countDown(), 1_000);
 countDown();
 listGames();
 cutColumns();
-showWays();
+
+// The way of a player through the bracket: the leader's, or that of the player who is pointed at or has the focus.
+
+function showWay() {
+  for (const bracket of findAll(".bracket", root)) {
+    const chosen = pointed ?? bracket.dataset.leader;
+    for (const each of bracket.querySelectorAll("[data-seed]")) {
+      each.classList.toggle("way", each.getAttribute("data-seed") === chosen);
+    }
+  }
+}
+
+/** @param {Event} event */
+function point({ target }) {
+  const row = target instanceof Element ? target.closest(".bracket .side[data-seed]") : null;
+  pointed = row?.getAttribute("data-seed");
+  showWay();
+}
+
+document.addEventListener("pointerover", point);
+document.addEventListener("focusin", point);
+showWay();
