@@ -37,7 +37,7 @@ class Stream:
             fields = self._event()
             if fields.get("event") == kind:
                 return json.loads(fields["data"])
-            assert fields.get("event") in {None, "counts", "gone"}, fields
+            assert fields.get("event") in {None, "counts", "gone", "watching"}, fields
 
     def await_lobby(self, *names: str) -> None:
         """Wait until just these players are listed as waiting."""

@@ -40,12 +40,8 @@ from gateway.tournament.tournament import Tournament
 Json: TypeAlias = dict[str, Any] | list[Any]
 Answer: TypeAlias = Callable[[Reading, Given], Json]
 
-EXPORT_TYPES = {
-    "csv": "text/csv",
-    "jsonl": "application/x-ndjson",
-    "pgn": "application/vnd.chess-pgn",
-    "arena": "text/plain",
-}
+_TYPES = {"csv": "text/csv", "jsonl": "application/x-ndjson", "pgn": "application/vnd.chess-pgn"}
+EXPORT_TYPES = {form: _TYPES.get(form, "text/plain") for form in FORMATS}
 """The formats in which games are exported, and their media types."""
 TOURNAMENT_FORMATS = ("pgn", "jsonl")
 """Those in which the games of one tournament are exported."""

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, ScalarSelect, func, or_, select, union_all
 
 from gateway.game.text import did_you_mean, quoted
 from gateway.store import StoreError
-from gateway.store.schema import players, tallies
+from gateway.store.schema import players, spelled, tallies
 
 _GAMES = players.c.opened + players.c.replied
 
@@ -44,10 +44,10 @@ def containing(connection: Connection, text: str, limit: int) -> list[Named]:
     text; the most active players come first in each group.
     """
     # A database may ignore the case of ASCII letters only.
-    spelled = {text, text.lower(), text.upper(), text.title()}
-    begins = or_(*(players.c.name.istartswith(each, autoescape=True) for each in spelled))
-    contains = or_(*(players.c.name.icontains(each, autoescape=True) for each in spelled))
-    exactly = players.c.name == text, func.lower(players.c.name) == text.lower()
+    cases = {text, text.lower(), text.upper(), text.title()}
+    begins = or_(*(players.c.name.istartswith(each, autoescape=True) for each in cases))
+    contains = or_(*(players.c.name.icontains(each, autoescape=True) for each in cases))
+    exactly = players.c.name == text, func.lower(players.c.name) == spelled(text.lower())
     order = (*(each.desc() for each in (*exactly, begins)), _GAMES.desc(), players.c.name)
     query = select(players.c.name, players.c.kind, _GAMES).where(contains)
     return [Named(*row) for row in connection.execute(query.order_by(*order).limit(limit))]
