@@ -51,7 +51,7 @@ export function chosen(on, pair) {
  * @param {LiveGame} game
  * @param {Pair} pair
  */
-export function isOf({ players }, pair) {
+function isOf({ players }, pair) {
   const [one, other] = players.map(({ name }) => name);
   return (one === pair[0] && other === pair[1]) || (one === pair[1] && other === pair[0]);
 }
