@@ -149,6 +149,31 @@ def test_game_that_is_on_is_followed_to_its_stored_end_at_the_same_address(
         assert page.url == address
 
 
+def test_game_is_followed_where_the_browser_allows_neither_storage_nor_sound(
+    gateway: Served, windows: Windows
+) -> None:
+    windows.expect("there is no sound")
+    first, second = ArenaClient(gateway, "mute-ann", "mute"), DroidconClient(gateway, "mute-ben", "mute")
+    with connected(first, second):
+        page = windows.open("about:blank")
+        game = on_now(page, "mute")
+        page.add_init_script(
+            """for (const name of ["localStorage", "sessionStorage"]) {
+              Object.defineProperty(window, name, { get() { throw new DOMException("", "SecurityError"); } });
+            }
+            window.AudioContext = class { constructor() { throw new Error("there is no sound"); } };"""
+        )
+        page.goto(f"/game/{game['game']}")
+        sound = page.get_by_role("button", name="Sound")
+        for words in ("when it is over", "at each move"):
+            sound.click()
+            expect(sound).to_contain_text(words)
+        first.play(3)
+        expect(discs(page)).to_have_count(1)
+        second.play(4)
+        expect(discs(page)).to_have_count(2)
+
+
 @pytest.mark.usefixtures("long")
 def test_game_is_followed_again_when_the_server_that_holds_it_returns(
     gateway: Served, windows: Windows
