@@ -33,15 +33,16 @@ from adapters.web.query import (
     BadRequestError,
     Given,
     game_named,
+    line_of,
     name_of,
     parameters,
     wanted,
 )
 from adapters.web.search import search
-from adapters.web.side_lines import OPENING, Positions, is_near, line_of
+from adapters.web.secrecy import ahead_of_others, is_near, withheld
 from adapters.web.site import Site
 from adapters.web.solver import NotInstalledError
-from gateway.game.board import COLUMNS, boards_of
+from gateway.game.board import COLUMNS
 from gateway.game.ids import GameId
 from gateway.server.acts import ACTS, DIRECTOR, NEEDED, TOURNAMENT, WHO, NotDoneError
 from gateway.store import StoreError
@@ -154,7 +155,7 @@ class _Api:
     async def perfect(self, request: Request, given: Given) -> Response:
         record, analysis = await self._analysed(request)
         found = analysis.scores if analysis else await _solved(self._site.perfect.game(record))
-        near, secret = await self._withheld(record.moves)
+        near, secret = await withheld(self._site, record.moves)
         return as_json(as_object(record.moves, found, near, secret))
 
     async def line(self, request: Request, given: Given) -> Response:
@@ -169,24 +170,6 @@ class _Api:
             positions.append([None] * COLUMNS)
         return as_json({"positions": positions})
 
-    async def _withheld(self, moves: str) -> tuple[set[int], set[int]]:
-        """Return the positions of a game that is over of which another game, which is on, may have use.
-
-        The positions, by the number of moves, are those whose columns' worth is withheld, and those of which
-        it is withheld, too, who wins them: that of a position which the game may reach is the worth of a
-        column. Raises UnavailableError.
-        """
-        positions, evaluations = Positions(boards_of(moves)), self._site.evaluations
-        near, secret = set[int](), set[int]()
-        for game in await self._site.live.games():
-            had, soon = positions.near(game.moves)
-            near |= soon
-            if len(game.moves) >= OPENING:
-                secret |= soon - had
-            if (had or soon) and (evaluations is None or await evaluations.hides(game)):
-                secret |= had | soon
-        return near | secret, secret
-
     async def evaluation(self, request: Request, given: Given) -> Response:
         evaluations = self._site.evaluations
         if evaluations is None:
@@ -198,11 +181,7 @@ class _Api:
             found = await _solved(evaluations.of(game))
         except SecretError as error:
             raise HTTPException(403, str(error)) from error
-        positions, ahead = Positions(boards_of(game.moves)), set[int]()
-        for other in await self._site.live.games():
-            if OPENING <= len(other.moves) < len(game.moves):
-                had, soon = positions.near(other.moves)
-                ahead |= soon - had  # who wins there is the worth of a column in the other game
+        ahead = await ahead_of_others(self._site, game)
         return as_json(
             evaluations_as_object([None if at in ahead else each for at, each in enumerate(found)])
         )

@@ -1,15 +1,15 @@
-"""The parameters of a request, as filters and pages.
+"""The parameters of a request, as filters, pages and side lines.
 
 Pure. Knows the store's filters; does not know paths or answers. Refuses invalid values and unknown
 parameters: a mistyped filter would otherwise return everything, unnoticed.
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import TypeAlias
 from urllib.parse import parse_qsl, unquote
 
-from gateway.game.board import Side
+from gateway.game.board import Board, Side, boards_of
 from gateway.store.games import Filter, Page, Result
 from gateway.store.records import REASONS, from_moment, typed_id
 
@@ -158,6 +158,25 @@ def game_named(text: str) -> str:
         return typed_id(text)
     except ValueError as error:
         raise BadRequestError("not the id of a game") from error
+
+
+def line_of(moves: str, given: Given) -> Sequence[Board]:
+    """Return the board after each column of a side line.
+
+    It begins after the first ``after`` of a game's `moves`, and plays ``columns``. Raises BadRequestError.
+    """
+    number, columns = whole(given, "after", -1, len(moves), least=0), given.get("columns", "")
+    if not columns:
+        raise BadRequestError("columns is missing: the columns that are played, such as 334")
+    board, found = boards_of(moves[:number])[-1], list[Board]()
+    for place, digit in enumerate(columns, number + 1):
+        try:
+            board = board.drop("0123456".index(digit))
+        except ValueError as error:
+            why = "the game is over" if board.over else f"column {digit!r} cannot be played"
+            raise BadRequestError(f"columns: {why} at move {place}") from error
+        found.append(board)
+    return found
 
 
 def name_of(text: str) -> str:

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from web_world import Site, analyse, keep
 
-from adapters.web.query import BadRequestError
-from adapters.web.side_lines import is_near, line_of
+from adapters.web.query import BadRequestError, line_of
+from adapters.web.secrecy import is_near
 from gateway.game.board import COLUMNS, Board
 from gateway.game.events import Reason
 from gateway.game.fact_encoding import encode_fact

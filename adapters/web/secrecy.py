@@ -1,12 +1,13 @@
-"""Side lines: other moves than those that were played, from a position of a finished game on.
+"""What answers withhold, so that nobody learns from them what a column is worth in a game that is on.
 
-Pure. Knows the board; does not know the solver. A side line must be of no use to a bot in a game that is on,
-so the positions that such a game has had or may soon reach are refused.
+Knows the board and the live games; does not know the solver or HTTP. A finished game may have had a position
+that a game which is on has had, or may soon reach. Who wins such a position is the worth of a column.
 """
 
 from collections.abc import Iterable, Sequence
 
-from adapters.web.query import BadRequestError, Given, whole
+from adapters.web.live.state import Game
+from adapters.web.site import Site
 from gateway.game.board import COLUMNS, ROWS, Board, boards_of
 
 AHEAD = 3
@@ -14,29 +15,9 @@ AHEAD = 3
 OPENING = 8
 """A game with fewer moves keeps no secret from who watches another one, because many games begin alike."""
 
-_DIGITS = "0123456"
 _HEIGHT = ROWS + 1
 """Bits of a column in a bitboard."""
 _COLUMN = (1 << _HEIGHT) - 1
-
-
-def line_of(moves: str, given: Given) -> Sequence[Board]:
-    """Return the board after each column of a side line.
-
-    It begins after the first ``after`` of a game's `moves`, and plays ``columns``. Raises BadRequestError.
-    """
-    number, columns = whole(given, "after", -1, len(moves), least=0), given.get("columns", "")
-    if not columns:
-        raise BadRequestError("columns is missing: the columns that are played, such as 334")
-    board, found = boards_of(moves[:number])[-1], list[Board]()
-    for place, digit in enumerate(columns, number + 1):
-        try:
-            board = board.drop(_DIGITS.index(digit))
-        except ValueError as error:
-            why = "the game is over" if board.over else f"column {digit!r} cannot be played"
-            raise BadRequestError(f"columns: {why} at move {place}") from error
-        found.append(board)
-    return found
 
 
 class Positions:
@@ -80,6 +61,37 @@ def is_near(asked: Sequence[Board], on: Iterable[str]) -> bool:
     """
     positions = Positions(asked)
     return any(had or soon for had, soon in map(positions.near, on))
+
+
+async def withheld(site: Site, moves: str) -> tuple[set[int], set[int]]:
+    """Return the positions of a game that is over of which another game, which is on, may have use.
+
+    The positions, by the number of moves, are those whose columns' worth is withheld, and those of which it
+    is withheld, too, who wins them. Raises UnavailableError.
+    """
+    positions, evaluations = Positions(boards_of(moves)), site.evaluations
+    near, secret = set[int](), set[int]()
+    for game in await site.live.games():
+        had, soon = positions.near(game.moves)
+        near |= soon
+        if len(game.moves) >= OPENING:
+            secret |= soon - had
+        if (had or soon) and (evaluations is None or await evaluations.hides(game)):
+            secret |= had | soon
+    return near | secret, secret
+
+
+async def ahead_of_others(site: Site, game: Game) -> set[int]:
+    """Return the positions of a game that is on that another such game may soon reach, by the number of moves.
+
+    Raises UnavailableError.
+    """
+    positions, ahead = Positions(boards_of(game.moves)), set[int]()
+    for other in await site.live.games():
+        if OPENING <= len(other.moves) < len(game.moves):
+            had, soon = positions.near(other.moves)
+            ahead |= soon - had
+    return ahead
 
 
 def _has(discs: Sequence[int], part: Sequence[int]) -> bool:
