@@ -82,7 +82,9 @@ async def withheld(site: Site, moves: str) -> tuple[set[int], set[int]]:
 
 
 async def ahead_of_others(site: Site, game: Game) -> set[int]:
-    """Return the positions of a game that is on that another such game may soon reach, by the number of moves.
+    """Return the positions of a game that is on that another such game may soon reach.
+
+    The positions are given by the number of moves.
 
     Raises UnavailableError.
     """

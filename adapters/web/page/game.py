@@ -44,7 +44,7 @@ from gateway.game.events import Reason
 from gateway.game.ids import GameId
 from gateway.game.results import WITHOUT_RESULT
 from gateway.game.text import printable, visible
-from gateway.store import NotKeptError, games, statistics, tournaments
+from gateway.store import NotKeptError, analyses, games, statistics, tournaments
 from gateway.store.database import Reading
 from gateway.store.evidence import NEW, Exchange, Turn
 from gateway.store.formats import FORMATS
@@ -138,6 +138,7 @@ class _View:
                     "neighbours": games.neighbours(connection, game),
                     "series": _series(games.series_of(connection, record), record),
                     "meetings": games.count(connection, between),
+                    "solves": bool(analyses.of(connection, [game])) or _solves(),
                 }
         except (NoGameError, NotKeptError):
             return None
@@ -302,7 +303,6 @@ def _shown(
         "is_recent": age < RECENT,
         "formats": FORMATS,
         "position": record.position,
-        "solves": _solves(),
         "data": {
             "game": record.game,
             "names": names,

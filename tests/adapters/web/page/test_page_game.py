@@ -13,7 +13,7 @@ import pytest
 from game_records import drawn, game, packed, rows
 from markupsafe import escape
 from tournament_news import add, begun, played
-from web_world import NASTY, Seen, Site, keep, said, shown, unkept
+from web_world import NASTY, Seen, Site, analyse, keep, said, shown, unkept
 from worlds.tournaments import file_of
 
 from gateway.commands import stored_games as commands
@@ -116,6 +116,12 @@ async def test_game_has_its_board_and_its_moves_without_a_script(site: Site) -> 
     ],
 )
 @pytest.mark.parametrize("rated", [True, False])
+async def test_analysis_that_is_stored_is_shown_also_without_the_solver(site: Site) -> None:
+    keep(site.database, [game()])
+    analyse(site, 1, [0, 0, 0, 0, 5, -5, 5])
+    assert 'class="game solves"' in await page_of(site)
+
+
 async def test_game_whose_result_does_not_count_in_its_tournament_says_so(
     site: Site, entry: Entry, words: str, rated: bool
 ) -> None:
