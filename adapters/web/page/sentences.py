@@ -322,8 +322,8 @@ def unkept(record: GameRecord, *, is_new: bool) -> str:
     if record.reason is Reason.STOPPED:
         return "Nothing is kept of a game that the server stopped."
     if is_new:
-        return "It is stored a moment after the result."
-    return "The server keeps it for as long as its option --keep-wire says, 30 days by default."
+        return "They are stored a moment after the result."
+    return "The server keeps them for as long as its option --keep-wire says, 30 days by default."
 
 
 def by_rating(names: Sequence[str], first: Rating, second: Rating) -> Text:

@@ -143,7 +143,7 @@ async def test_nothing_found_says_without_which_filter_there_are_games(site: Sit
     assert "Nobody called alicf has finished a game; did you mean alice?" in text_of(page)
     assert "/games?player=alice&opponent=bobb" in links(page, "/games")
     keep(site.database, [game(table="Cup")])
-    assert "No game was played at a table cuq; did you mean Cup?" in text_of(
+    assert "No game was played at a table called cuq; did you mean Cup?" in text_of(
         await shown(site, "/games?table=cuq")
     )
 

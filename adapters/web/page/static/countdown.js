@@ -1,7 +1,7 @@
 // Times that something begins at: a clock that counts down if it is less than ten minutes, otherwise the time of day,
 // with the date unless that is today.
 import { findAll, write } from "./dom.js";
-import { minutes } from "./format.js";
+import { date, minutes } from "./format.js";
 
 const CLOCK = 600; // seconds
 
@@ -29,5 +29,5 @@ export function textOf(at, now, isEstimate) {
   const time = new Date(at);
   /** @type {Intl.DateTimeFormatOptions} */
   const day = time.toDateString() === new Date(now).toDateString() ? {} : { month: "short", day: "numeric" };
-  return `${about || "at "}${time.toLocaleString([], { ...day, hour: "2-digit", minute: "2-digit", hourCycle: "h23" })}`;
+  return `${about || "at "}${date(time, { ...day, hour: "2-digit", minute: "2-digit" })}`;
 }

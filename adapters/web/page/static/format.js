@@ -65,6 +65,15 @@ export function age(milliseconds) {
 }
 
 /**
+ * Format a time in the viewer's time zone, in the language of the page: 23 Nov 2026, 14:04:48.
+ * @param {Date} at
+ * @param {Intl.DateTimeFormatOptions} options
+ */
+export function date(at, options) {
+  return at.toLocaleString("en-GB", options);
+}
+
+/**
  * Format a number with one decimal and a true minus sign.
  * @param {number} value
  */

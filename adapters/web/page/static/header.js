@@ -1,6 +1,6 @@
 // Scripts of every view: the button for the theme, the search field, menus, and times in the viewer's time zone.
 import { findAll, isShortcut } from "./dom.js";
-import { age } from "./format.js";
+import { age, date } from "./format.js";
 import "./notices.js";
 import { suggest } from "./search.js";
 import { announce } from "./status.js";
@@ -56,30 +56,34 @@ document.addEventListener("keydown", ({ key, target }) => {
 /** @type {Intl.DateTimeFormatOptions} */
 const DAY = { day: "numeric", month: "short" };
 /** @type {Intl.DateTimeFormatOptions} */
-const MINUTE = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+const MINUTE = { hour: "2-digit", minute: "2-digit" };
+/** @type {Intl.DateTimeFormatOptions} */
+const MONTH = { month: "short", year: "numeric" };
 /** @type {Record<string, Intl.DateTimeFormatOptions>} */
 const PRECISIONS = {
   second: { ...MINUTE, second: "2-digit" },
   minute: MINUTE,
   "day and minute": { ...DAY, ...MINUTE },
   day: DAY,
-  month: { month: "short", year: "numeric" },
+  month: MONTH,
 };
 /** @type {Intl.DateTimeFormatOptions} */
 const WHOLE = { dateStyle: "medium", timeStyle: "medium" };
 const LONG_AGO = 14 * 86_400_000; // milliseconds after which a time is shown as a date
 
 /**
- * Format how long ago something was, as a date if it was long ago; or when it was, as in a sentence.
+ * Format how long ago something was, as a day of this year or a month if it was long ago; or when it was, as in a
+ * sentence.
  * @param {Date} at
  * @param {boolean} inSentence
  */
 function passed(at, inSentence) {
   const milliseconds = Date.now() - at.getTime();
   const isLongAgo = milliseconds >= LONG_AGO;
-  const words = isLongAgo ? at.toLocaleDateString([], { dateStyle: "medium" }) : age(milliseconds);
-  if (!inSentence || words === "yesterday") return words;
-  return isLongAgo ? `on ${words}` : `${words} ago`;
+  if (isLongAgo && inSentence) return `on ${date(at, { dateStyle: "medium" })}`;
+  if (isLongAgo) return date(at, at.getFullYear() === new Date().getFullYear() ? DAY : MONTH);
+  const words = age(milliseconds);
+  return inSentence && words !== "yesterday" ? `${words} ago` : words;
 }
 
 /**
@@ -91,11 +95,11 @@ export function localize(root) {
     const at = new Date(each.dateTime);
     const { precision = "" } = each.dataset;
     if (precision === "age" || precision === "ago") {
-      each.title = at.toLocaleString([], WHOLE);
+      each.title = date(at, WHOLE);
       each.textContent = passed(at, precision === "ago");
     } else {
       each.title = each.dateTime;
-      each.textContent = at.toLocaleString([], PRECISIONS[precision] ?? WHOLE);
+      each.textContent = date(at, PRECISIONS[precision] ?? WHOLE);
     }
   }
 }

@@ -220,6 +220,7 @@ function showCounts(now, undrawn) {
   write(find(".rate"), now >= MINUTE ? `${plural(counts.moves, "move")} in the last minute` : "");
   find(".draw-more").hidden = undrawn <= 0;
   write(find(".draw-more"), undrawn > STEP ? `Draw ${STEP} more` : `Draw ${undrawn === 1 ? "it" : "them"}`);
+  if (isFiltered) find(".nothing").hidden = games.at.size > 0;
   section.classList.toggle("is-idle", isIdle);
   section.classList.toggle("is-playing", !isIdle);
 }

@@ -1,7 +1,9 @@
 // Tables that scroll sideways where the window is narrow.
 import { find, findAll } from "./dom.js";
 
-/** Let the edge of each such table cut a column in its middle, so that it shows that there is more. */
+const ENOUGH = 32; // pixels
+
+/** Let the edge of each such table cut a column, so that it shows that there is more. */
 export function cutColumns() {
   const sizes = new ResizeObserver((changes) => {
     for (const { target } of changes) cut(/** @type {HTMLElement} */ (target));
@@ -10,7 +12,7 @@ export function cutColumns() {
 }
 
 /**
- * Widen the players' names until a column is cut in its middle.
+ * Widen the players' names until enough of a column is on both sides of the edge: half of a narrow one, a part of a wide one.
  * @param {HTMLElement} card
  */
 function cut(card) {
@@ -18,8 +20,11 @@ function cut(card) {
   const place = find(".scroller", card);
   if (place.scrollWidth <= place.clientWidth) return;
   const edge = place.getBoundingClientRect().right - place.scrollLeft;
-  const heads = findAll("thead th:not(.place, .player)", place).map((head) => head.getBoundingClientRect());
-  const spare = heads.map(({ left, width }) => edge - left - width / 2);
-  const least = Math.min(...spare.filter((each) => each >= 0));
+  const needed = findAll("thead th:not(.place, .player)", place).map((head) => {
+    const { left, width } = head.getBoundingClientRect();
+    const enough = Math.max(width / 5, Math.min(width / 2, ENOUGH));
+    return edge - left < enough ? Infinity : Math.max(0, edge - left - (width - enough));
+  });
+  const least = Math.min(...needed);
   if (Number.isFinite(least)) card.style.setProperty("--widened", `${least}px`);
 }
