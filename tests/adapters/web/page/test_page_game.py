@@ -97,6 +97,12 @@ async def test_silence_that_lost_is_told_to_whom_it_concerns(site: Site) -> None
     assert "✕ time 300 ✕ no move for 1.2 s its clock ran out at 0.0" in shown
 
 
+async def test_analysis_that_is_stored_is_shown_also_without_the_solver(site: Site) -> None:
+    keep(site.database, [game()])
+    analyse(site, 1, [0, 0, 0, 0, 5, -5, 5])
+    assert 'class="game solves"' in await page_of(site)
+
+
 async def test_game_has_its_board_and_its_moves_without_a_script(site: Site) -> None:
     keep(site.database, [ILLEGAL], (SAID, HEARD))
     page = await page_of(site)
@@ -116,12 +122,6 @@ async def test_game_has_its_board_and_its_moves_without_a_script(site: Site) -> 
     ],
 )
 @pytest.mark.parametrize("rated", [True, False])
-async def test_analysis_that_is_stored_is_shown_also_without_the_solver(site: Site) -> None:
-    keep(site.database, [game()])
-    analyse(site, 1, [0, 0, 0, 0, 5, -5, 5])
-    assert 'class="game solves"' in await page_of(site)
-
-
 async def test_game_whose_result_does_not_count_in_its_tournament_says_so(
     site: Site, entry: Entry, words: str, rated: bool
 ) -> None:
