@@ -120,6 +120,21 @@ def test_viewer_stays_with_a_pair_and_follows_a_player(gateway: Served, windows:
         expect(page.locator(".boards .live-board").first).to_contain_text(followed)
 
 
+def test_title_of_a_hidden_tab_says_that_a_followed_player_plays(gateway: Served, windows: Windows) -> None:
+    page = windows.open("/")
+    first, second = couple(gateway)
+    page.evaluate("name => localStorage.setItem('followed', JSON.stringify([name]))", first.name)
+    page.add_init_script("Object.defineProperty(document, 'hidden', { value: true })")
+    page.clock.install()
+    page.reload()
+    expect(page).to_have_title("Live - c4gateway")
+    with connected(first, second):
+        while not page.request.get(f"/api/live?player={first.name}").json()["games"]:
+            pass
+        page.clock.fast_forward(31_000)
+        expect(page).to_have_title(f"● {first.name} plays {second.name} - c4gateway")
+
+
 def test_list_of_those_who_wait_says_why(gateway: Served, windows: Windows) -> None:
     page = windows.open("/")
     with connected(DroidconClient(gateway, "bob", "@Ada")):

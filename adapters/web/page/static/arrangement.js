@@ -76,7 +76,7 @@ export function arranged(at, featured, followed) {
 
 /**
  * Return the player of a game whom the viewer follows, if there is one.
- * @param {LiveGame | undefined} game
+ * @param {Pick<LiveGame, "players"> | undefined} game
  * @param {Set<string>} followed
  */
 export function followedIn(game, followed) {

@@ -127,10 +127,17 @@ const stream = new Stream(streamed(), receive);
 
 /** Return the address of the stream, in which the games of chosen players have a place before those of others. */
 function streamed() {
-  const names = [...(featured?.pair ?? []), ...followed()].slice(0, CHOSEN);
+  return `${section.dataset.stream}&first=${chosenFirst(featured?.pair ?? [])}`;
+}
+
+/**
+ * Return a parameter with the names of players whose games come first: some, and those that the viewer follows.
+ * @param {string[]} some
+ */
+function chosenFirst(some = []) {
+  const names = [...some, ...followed()].slice(0, CHOSEN);
   while (encodeURIComponent(JSON.stringify(names)).length > CHOSEN_LENGTH) names.pop();
-  const base = section.dataset.stream ?? "";
-  return names.length ? `${base}&first=${encodeURIComponent(JSON.stringify(names))}` : base;
+  return encodeURIComponent(JSON.stringify(names));
 }
 
 function reconnect() {
@@ -236,7 +243,7 @@ phone.addEventListener("change", () => {
   drawUpTo(phone.matches ? STEP : Infinity);
 });
 
-/** Mark the players that the viewer follows, and say in the title whether one plays. */
+/** Mark the players that the viewer follows. */
 function showFollowed() {
   const names = followed();
   for (const place of order) {
@@ -245,7 +252,16 @@ function showFollowed() {
       player.classList.toggle("followed", game !== undefined && names.has(game.players[side].name));
     }
   }
-  const on = [...games.at.values()].find((game) => game.reason === null && followedIn(game, names));
+  showTitle(games.at.values());
+}
+
+/**
+ * Say in the title whether a player that the viewer follows plays one of these games.
+ * @param {Iterable<Pick<LiveGame, "players" | "reason">>} all
+ */
+function showTitle(all) {
+  const names = followed();
+  const on = [...all].find((game) => game.reason === null && followedIn(game, names));
   const player = followedIn(on, names);
   const opponent = on?.players.find((each) => each !== player);
   const latest = player && opponent ? `● ${player.name} plays ${opponent.name} - c4gateway` : title;
@@ -301,6 +317,13 @@ setInterval(() => {
   if (isDelayed && !isHeld(grid) && !featured?.isHeld) show(now);
   (section.classList.contains("is-idle") ? idle : results)?.tick(now);
 }, TICK);
+
+// A hidden page has no stream, but its title is in sight.
+setInterval(async () => {
+  if (!document.hidden || !followed().size) return;
+  const live = await readJson(`/api/live?most=1&first=${chosenFirst()}`);
+  if (live !== null && document.hidden) showTitle(live.games);
+}, BETWEEN_READINGS);
 
 let announced = "";
 setInterval(() => {
