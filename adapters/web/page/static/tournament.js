@@ -53,8 +53,8 @@ function partsOf(element) {
 }
 
 /**
- * Replace the content of a part if it has changed. What the viewer has opened or scrolled stays so, and a part with
- * the focus in it is not replaced before the focus leaves it.
+ * Replace the content of a part if it has changed. What the viewer has opened or scrolled stays so, and a part that the
+ * viewer goes through by keys is not replaced meanwhile. A click leaves a focus behind, too, but not the viewer.
  * @param {HTMLElement} part
  * @param {HTMLElement} coming
  */
@@ -62,7 +62,7 @@ function replace(part, coming) {
   const name = part.dataset.part ?? "";
   const html = lasting(coming);
   part.className = coming.className;
-  if (received.get(name) === html || part.matches(":focus-within") || isListing(part)) return;
+  if (received.get(name) === html || part.querySelector(":focus-visible") || isListing(part)) return;
   received.set(name, html);
   for (const each of /** @type {HTMLDetailsElement[]} */ (findAll("details[id]", part))) {
     const same = coming.querySelector(`#${each.id}`);
