@@ -262,7 +262,8 @@ function ratingBar({ sure, mean }, x) {
   svg.append(
     createSvg("path", { class: "guide", d: GUIDES.map((at) => `M${x(at)} 0v${BAR.height}`).join("") }),
     createSvg("rect", { x: left, y: middle - 4, width: x(mean + deviation) - left, height: 8 }),
-    createSvg("path", { class: "line", d: `M${x(sure)} ${middle}H${x(high)}M${x(sure)} ${middle - 6}v12` }),
+    createSvg("line", { x1: x(sure), x2: x(high), y1: middle, y2: middle }),
+    createSvg("line", { x1: x(sure), x2: x(sure), y1: middle - 6, y2: middle + 6 }),
     createSvg("circle", { cx: x(mean), cy: middle, r: 4 }),
   );
   return svg;
