@@ -1,7 +1,7 @@
 // A game as a card, for Live and the projector: two players with their clocks, and the board between them.
 import { Board } from "./board.js";
 import { copyOf, find, findAll, write } from "./dom.js";
-import { kindOf } from "./format.js";
+import { address, kindOf } from "./format.js";
 import { absence, clock, inWords, outcome } from "./games.js";
 import { SIDES } from "./rules.js";
 import { showClock } from "./times.js";
@@ -66,7 +66,7 @@ export class Card {
     this.#id = game.game;
     this.board.show("");
     for (const link of /** @type {HTMLAnchorElement[]} */ (findAll("a.to-game", this.element))) {
-      link.href = `/game/${encodeURIComponent(game.game)}`;
+      link.href = address("game", game.game);
     }
     for (const side of SIDES) {
       showPlayer(this.players[side], game.players[side]);

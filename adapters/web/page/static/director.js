@@ -5,7 +5,7 @@ import { Players } from "./director_players.js";
 import { toAddHouse, toAwardTo, toEnd, toEnter, toSetNext } from "./director_questions.js";
 import { formatOf, partsOf, progressOf, titleOf, whatIsOn } from "./director_state.js";
 import { copyOf, create, fill, find, write } from "./dom.js";
-import { number, plural } from "./format.js";
+import { address, number, plural } from "./format.js";
 import { localize } from "./header.js";
 import { readAnswer } from "./read.js";
 import { announce, showConnection } from "./status.js";
@@ -335,7 +335,7 @@ class NeedItem {
       if (shown) draw(shown);
     });
     const position = find("a", this.element, HTMLAnchorElement);
-    position.href = `/game/${game}`;
+    position.href = address("game", game ?? "");
     position.hidden = game === null;
     find(".needs", needed).append(this.element);
   }

@@ -4,7 +4,7 @@ import { button, listed, make, Place, plain } from "./director_forms.js";
 import { toAward, toForbid, toReadmit, toTest, toVoid, toWithdraw } from "./director_questions.js";
 import { againstOf, countsOf, groupOf, isMissing, missingOf, orderOf, presenceOf } from "./director_state.js";
 import { copyOf, create, find, isolated, write } from "./dom.js";
-import { kindOf, plural } from "./format.js";
+import { address, kindOf, plural } from "./format.js";
 
 /**
  * @typedef {import("./dom.js").Part} Part
@@ -304,6 +304,6 @@ function showAgainst(cell, { game, pairing, number }, parts) {
   const words = make("span", "", ...parts);
   words.title = plain(parts);
   const which = number === null ? "test game" : `game ${pairing}.${number}`;
-  const link = create("a", { textContent: which, href: `/game/${game}` });
-  cell.replaceChildren(make("span", "facing", words, ...(game === null ? [] : [", ", link])));
+  const link = game === null ? [] : [", ", create("a", { textContent: which, href: address("game", game) })];
+  cell.replaceChildren(make("span", "facing", words, ...link));
 }

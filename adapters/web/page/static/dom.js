@@ -92,6 +92,19 @@ export function isHeld(place) {
 }
 
 /**
+ * Scroll a list, but not the page, until a row of its table is visible below the head.
+ * @param {Element} scroll
+ * @param {HTMLTableRowElement} row
+ */
+export function reveal(scroll, row) {
+  const head = row.closest("table")?.tHead?.offsetHeight ?? 0;
+  const { scrollTop, clientHeight } = scroll;
+  const isVisible =
+    row.offsetTop >= scrollTop + head && row.offsetTop + row.offsetHeight <= scrollTop + clientHeight;
+  if (!isVisible) scroll.scrollTop = row.offsetTop - clientHeight / 2;
+}
+
+/**
  * A part of a sentence. A name may contain anything, so it is isolated from the text around it.
  * @typedef {string | { name: string }} Part
  */

@@ -226,7 +226,7 @@ function turnings(game, turned) {
   if (!turned.length) return [];
   const listed = turned.slice(turned.length > LISTED ? -1 : 0);
   const links = listed.map(({ move }) =>
-    create("a", { href: `/game/${encodeURIComponent(game)}#${move}`, textContent: String(move) }),
+    create("a", { href: `${address("game", game)}#${move}`, textContent: String(move) }),
   );
   const often = turned.length > LISTED ? ` ${turned.length} times, last` : "";
   const words = `the game turned${often} at ${links.length === 1 ? "move" : "moves"} `;

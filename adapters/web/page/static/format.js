@@ -83,9 +83,9 @@ export function signed(value) {
 }
 
 /**
- * Return the address of a player's or a tournament's page. Browsers treat . and .. as folders, so these names become a
+ * Return the address of the page of a game, a player or a tournament. Browsers treat . and .. as folders, so these names become a
  * parameter.
- * @param {"player" | "tournament"} kind
+ * @param {"game" | "player" | "tournament"} kind
  * @param {string} name
  */
 export function address(kind, name) {
@@ -132,6 +132,14 @@ export function thought(milliseconds) {
  */
 export function tenths(seconds) {
   return (Math.floor(10 * seconds) / 10).toFixed(1);
+}
+
+/**
+ * Return whether an announcement is so long that it is shown smaller, as parts.html does.
+ * @param {string} text
+ */
+export function isLong(text) {
+  return text.length > 80;
 }
 
 /** @param {string} text */

@@ -1,7 +1,8 @@
 // The view of one game: shows a position on the board, and marks it in the moves, the dock, the messages and the address.
 import { Board, makeDisc } from "./board.js";
 import "./copy.js";
-import { create, createSvg, fill, find, findAll, isShortcut } from "./dom.js";
+import { create, createSvg, fill, find, findAll, isShortcut, reveal } from "./dom.js";
+import { address } from "./format.js";
 import { inWords } from "./games.js";
 import { Moves } from "./moves.js";
 import { Perfect, turningWords, verdict } from "./perfect.js";
@@ -76,7 +77,7 @@ function show(number, { row, quiet = false } = {}) {
   tried = "";
   marked = row ?? rows().find((each) => Number(each.dataset.move ?? 0) === shown);
   const words = render();
-  if (marked) reveal(marked);
+  if (scroll && marked) reveal(scroll, marked);
   if (quiet) return;
   announce(words);
   settle();
@@ -188,19 +189,6 @@ function point(event) {
   ghost.append(disc);
 }
 
-/**
- * Scroll the lines of the exchange until one is visible.
- * @param {HTMLTableRowElement} row
- */
-function reveal(row) {
-  if (!scroll) return;
-  const head = row.closest("table")?.tHead?.offsetHeight ?? 0;
-  const { scrollTop, clientHeight } = scroll;
-  if (row.offsetTop >= scrollTop + head && row.offsetTop + row.offsetHeight <= scrollTop + clientHeight)
-    return;
-  scroll.scrollTop = row.offsetTop - clientHeight / 2;
-}
-
 function showRefused() {
   const row = rows().findLast((each) => each.classList.contains("refused"));
   if (!row) return;
@@ -218,7 +206,11 @@ async function linkNext() {
       reason === null && players.some(({ name }) => name === other),
   );
   if (!next) return;
-  const link = create("a", { className: "round", href: `/game/${next.game}`, textContent: "Next ● on now" });
+  const link = create("a", {
+    className: "round",
+    href: address("game", next.game),
+    textContent: "Next ● on now",
+  });
   find(".series", article).append(link);
 }
 
@@ -365,7 +357,7 @@ const isAddressed = addressed() !== null;
 if (scroll && !isAddressed) {
   scroll.scrollTop = scroll.scrollHeight;
   const refused = toRefused && rows().findLast((row) => row.classList.contains("refused"));
-  if (refused) reveal(refused);
+  if (refused) reveal(scroll, refused);
 }
 // The messages are stored a moment after the result. Where nothing can be kept, the page might reload again and again.
 const isFirst = article.hasAttribute("data-early") && !readStorage(location.pathname, "sessionStorage");

@@ -1,6 +1,6 @@
 // The moves of a game, in a list and in the dock: a slot for each move, and one for the illegal or missing move that lost
 // the game. A slot shows who wins with perfect play after the move, and the time that the move took.
-import { create, createSvg, find, findAll } from "./dom.js";
+import { create, createSvg, find, findAll, reveal } from "./dom.js";
 import { extent } from "./evaluation.js";
 import { seconds } from "./format.js";
 
@@ -107,7 +107,8 @@ export class Moves {
       const isCurrent = Number(link.dataset.number) === number;
       if (isCurrent) link.setAttribute("aria-current", "true");
       else link.removeAttribute("aria-current");
-      if (isCurrent && scroll) reveal(scroll, link);
+      const row = link.closest("tr");
+      if (isCurrent && scroll && row) reveal(scroll, row);
     }
     this.#draw();
   }
@@ -180,17 +181,6 @@ export class Moves {
     });
     this.#marks.replaceChildren(...links);
   }
-}
-
-/**
- * Scroll a list until an element in it is visible.
- * @param {Element} scroll
- * @param {HTMLElement} element
- */
-function reveal(scroll, element) {
-  const row = element.closest("tr") ?? element;
-  const bottom = row.offsetTop + row.offsetHeight + 6 - scroll.clientHeight;
-  scroll.scrollTop = Math.min(row.offsetTop, Math.max(scroll.scrollTop, bottom));
 }
 
 /**

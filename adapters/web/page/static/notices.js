@@ -1,10 +1,9 @@
 // Shows the operator's announcement in every view, and whether pairing is paused. Updated while the page is visible.
 import { find, write } from "./dom.js";
+import { isLong } from "./format.js";
 import { Poll, readJson } from "./read.js";
 
 const PERIOD = 10_000;
-/** Characters from which an announcement is long. */
-const LONG = 80;
 
 new Poll(
   async () => {
@@ -18,7 +17,7 @@ new Poll(
 function show({ announcement, paused }) {
   const line = find(".notices .announcement");
   write(line, announcement ?? "");
-  line.classList.toggle("long", line.textContent.length > LONG);
+  line.classList.toggle("long", isLong(line.textContent));
   line.hidden = announcement === null;
   find(".notices .paused").hidden = !paused;
 }

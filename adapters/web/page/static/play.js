@@ -4,7 +4,7 @@ import { Arena } from "./arena.js";
 import { Board } from "./board.js";
 import { Columns } from "./columns.js";
 import { fill, find, findAll, write } from "./dom.js";
-import { kindOf, minutes, thought } from "./format.js";
+import { address, kindOf, minutes, thought } from "./format.js";
 import { absence, clock, Games, inWords } from "./games.js";
 import { Lobby } from "./play_lobby.js";
 import { causeOf, headlineOf, isAway, isMine, next, OPPONENT, opponentOf, titleOf } from "./play_state.js";
@@ -208,7 +208,7 @@ function drawGame(game, before) {
   leave.hidden = isOver;
   stay.hidden = !isLeaving;
   look.hidden = !isOver || game.stored === null;
-  if (isOver && game.stored !== null) look.href = `/game/${encodeURIComponent(game.stored)}`;
+  if (isOver && game.stored !== null) look.href = address("game", game.stored);
   fill(leave, isLeaving ? "Leave: the game is lost" : "Leave");
   leave.classList.toggle("loses", isLeaving);
 

@@ -1,6 +1,7 @@
 // The projector of a tournament: standings, the boards of the round, and when the next one begins. Without controls.
 import { countDown } from "./countdown.js";
 import { find, findAll, write } from "./dom.js";
+import { isLong } from "./format.js";
 import { localize } from "./header.js";
 import { lasting, Pairs } from "./pairs.js";
 import { Poll, readText } from "./read.js";
@@ -11,7 +12,6 @@ const TURN = 12_000;
 const ROWS = 10; // rows of the standings that are shown at once
 const FADE = 300;
 const FIRST = 3; // rows that stay when the others change
-const LONG = 80; // characters from which an announcement is long
 
 const isStill = matchMedia("(prefers-reduced-motion: reduce)");
 const main = find("main");
@@ -48,7 +48,7 @@ async function renew() {
 function showSaid(text) {
   const place = find(".said");
   place.hidden = text === "";
-  write(place, text, text.length > LONG ? "said long" : "said");
+  write(place, text, isLong(text) ? "said long" : "said");
 }
 
 /**

@@ -63,7 +63,7 @@ export function suggest(field) {
     const found = await readJson(`/api/search?${new URLSearchParams({ for: typed })}`);
     if (!found || typed !== field.value.trim() || document.activeElement !== field) return;
     const options = [
-      ...(found.game ? [{ place: `/game/${found.game}`, parts: ["Game ", found.game] }] : []),
+      ...(found.game ? [{ place: address("game", found.game), parts: ["Game ", found.game] }] : []),
       ...found.players.map((player) => ({ place: address("player", player.name), parts: described(player) })),
     ];
     places = options.map(({ place }) => place);
