@@ -370,7 +370,8 @@ def times(taken: Sequence[Spread]) -> Uprights | None:
     """Return the ranges of a player's times by the number of the move; None if there are none."""
     if not taken:
         return None
-    y = Scale(0, max(*(each.high for each in taken), 1), LOW, 0)
+    # Levels have whole milliseconds, so that there have to be two of them at least.
+    y = Scale(0, max(*(each.high for each in taken), 2), LOW, 0)
     apart = 100 / max(len(taken), 8)
     x = [round((number + 0.5) * apart, 2) for number in range(len(taken))]
     return Uprights(

@@ -184,11 +184,12 @@ class Winning {
       find(".turned", this.#place).replaceChildren();
       showBar(this.#svg, null, 0);
     }
-    const last = moves ? `Last: move ${moves.length}, column ${moves[moves.length - 1]}.` : "";
+    const last = moves ? `Last: move\u00a0${moves.length}, column\u00a0${moves[moves.length - 1]}.` : "";
     write(find(".last", this.#place), last);
     if (reason !== null) {
       const words = winner === null ? ["Nobody won"] : [{ name: players[winner].name }, " won"];
       fill(find(".sentence", this.#place), ...words);
+      showBar(this.#svg, { winner, at: moves.length }, moves.length);
     }
     this.tick(now);
   }

@@ -220,13 +220,14 @@ function showCounts(now, undrawn) {
   const more = Math.max(0, all - visible.length);
   const isIdle = all === 0 && games.at.size === 0;
   write(find(".playing"), isIdle && !isFiltered ? "Nobody is playing" : plural(all, "game"));
-  write(find(".partly"), more ? `${number(visible.length)} of them drawn` : "");
+  const shown = `${number(visible.length)} ${visible.length === 1 ? "is" : "are"} shown`;
+  write(find(".partly"), more ? shown : "");
   find(".foot").hidden = more === 0;
   write(find(".more-games"), plural(more, "more game"));
   // The server counts moves from the first viewer on, which may be this page.
   write(find(".rate"), now >= MINUTE ? `${plural(counts.moves, "move")} in the last minute` : "");
   find(".draw-more").hidden = undrawn <= 0;
-  write(find(".draw-more"), undrawn > STEP ? `Draw ${STEP} more` : `Draw ${undrawn === 1 ? "it" : "them"}`);
+  write(find(".draw-more"), undrawn > STEP ? `Show ${STEP} more` : `Show ${undrawn === 1 ? "it" : "them"}`);
   if (isFiltered) find(".nothing").hidden = games.at.size > 0;
   section.classList.toggle("is-idle", isIdle);
   section.classList.toggle("is-playing", !isIdle);
