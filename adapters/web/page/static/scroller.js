@@ -1,9 +1,7 @@
 // Tables that scroll sideways where the window is narrow.
 import { find, findAll } from "./dom.js";
 
-const ENOUGH = 32; // pixels
-
-/** Let the edge of each such table cut a column, so that it shows that there is more. */
+/** Let the edge of each such table cut a column in its middle, so that it shows that there is more. */
 export function cutColumns() {
   const sizes = new ResizeObserver((changes) => {
     for (const { target } of changes) cut(/** @type {HTMLElement} */ (target));
@@ -12,7 +10,7 @@ export function cutColumns() {
 }
 
 /**
- * Widen the players' names until enough of a column is on both sides of the edge: half of a narrow one, a part of a wide one.
+ * Widen the players' names until a column is cut in its middle.
  * @param {HTMLElement} card
  */
 function cut(card) {
@@ -20,11 +18,8 @@ function cut(card) {
   const place = find(".scroller", card);
   if (place.scrollWidth <= place.clientWidth) return;
   const edge = place.getBoundingClientRect().right - place.scrollLeft;
-  const needed = findAll("thead th:not(.place, .player)", place).map((head) => {
-    const { left, width } = head.getBoundingClientRect();
-    const enough = Math.max(width / 5, Math.min(width / 2, ENOUGH));
-    return edge - left < enough ? Infinity : Math.max(0, edge - left - (width - enough));
-  });
-  const least = Math.min(...needed);
+  const heads = findAll("thead th:not(.place, .player)", place).map((head) => head.getBoundingClientRect());
+  const spare = heads.map(({ left, width }) => edge - left - width / 2);
+  const least = Math.min(...spare.filter((each) => each >= 0));
   if (Number.isFinite(least)) card.style.setProperty("--widened", `${least}px`);
 }

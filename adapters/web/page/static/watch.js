@@ -139,8 +139,13 @@ export class Watch {
     const rows = [...moves].map((column, index) => {
       const { used } = turns[index];
       at += used ?? 0;
+      const passed = number(Math.round(at));
+      // On a phone, which has one lane, this says when the move was and whose it is.
+      const lane = create("span", { className: "lane", textContent: passed });
+      lane.append(this.#chip(index));
       const said = create("div", { className: "said" });
       said.append(
+        lane,
         create("span", { className: "arrow", textContent: "→" }),
         create("bdi", { textContent: `column ${column}` }),
         create("span", {
@@ -150,7 +155,7 @@ export class Watch {
       );
       const cell = create("td");
       cell.append(said);
-      const row = this.#row(index, cell, number(Math.round(at)));
+      const row = this.#row(index, cell, passed);
       row.dataset.after = row.dataset.move = String(index + 1);
       row.cells[2].append(" ", create("b", { textContent: column }));
       return row;
@@ -175,6 +180,15 @@ export class Watch {
   }
 
   /**
+   * Return a copy of the disc of the player that makes a move.
+   * @param {number} index
+   */
+  #chip(index) {
+    const side = SIDES[index % 2];
+    return find(`.player[data-side="${side}"] .chip`, this.#article, SVGElement).cloneNode(true);
+  }
+
+  /**
    * Create the row of a move.
    * @param {number} index
    * @param {HTMLTableCellElement} cell
@@ -184,8 +198,7 @@ export class Watch {
     const row = create("tr");
     const middle = create("td", { className: "mid" });
     const side = SIDES[index % 2];
-    const chip = find(`.player[data-side="${side}"] .chip`, this.#article, SVGElement).cloneNode(true);
-    middle.append(create("span", { className: "number", textContent: `${index + 1}.` }), chip);
+    middle.append(create("span", { className: "number", textContent: `${index + 1}.` }), this.#chip(index));
     cell.classList.add(side === 0 ? "cell-a" : "cell-b");
     cell.classList.remove(side === 0 ? "cell-b" : "cell-a");
     const empty = create("td", { className: side === 0 ? "cell-b" : "cell-a" });
