@@ -58,7 +58,7 @@ BRACKET = ".bracket .match"
 VIEWS = {
     "live": View("/", (TITLE, ".featured svg.board")),
     "live of a player": View("/?player=alice"),
-    "nobody plays": View("/?player=nobody"),
+    "nobody plays": View("/?player=nobody", (".nothing h2",)),
     "standings": View("/standings", (".standings tbody tr:nth-child(2) .player",)),
     "standings by side": View("/standings?form=side", (FIRST_ROW,)),
     "standings by reason": View("/standings?form=reason", (FIRST_ROW,)),
