@@ -5,6 +5,8 @@ analysis is lost on the way is analysed after the next start, or when somebody o
 cluster only one does it.
 """
 
+import logging
+
 import trio
 
 from adapters.web.site import Site
@@ -17,6 +19,8 @@ LOOK = 3.0
 """Seconds between two searches for new games."""
 PAUSE = 30.0
 """Seconds to wait after a failure, and before looking whether the node that analysed the games is gone."""
+
+logger = logging.getLogger(__name__)
 
 
 async def analyse_all(site: Site, look: float = LOOK) -> None:
@@ -47,8 +51,15 @@ async def analyse_all(site: Site, look: float = LOOK) -> None:
                 continue
             if record is None:
                 await trio.sleep(look)
-            elif not await site.perfect.analyse(record):
-                await trio.sleep(PAUSE)
+                continue
+            try:
+                is_done = await site.perfect.analyse(record)
+            except ValueError as error:  # its moves cannot be played, so the database is damaged
+                about = {"event": "not_analysed", "game": record.game, "error": str(error)}
+                logger.warning("game %s cannot be analysed: %s", record.game, error, extra=about)
+            else:
+                if not is_done:
+                    await trio.sleep(PAUSE)
     finally:
         if claim is not None:
             claim.close()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TypeAlias
 
-from gateway.game.board import COLUMNS, ROWS, boards_of
+from gateway.game.board import COLUMNS, ROWS, Board, boards_of
 
 _DIRECTIONS = ((1, 0), (0, 1), (1, 1), (1, -1))
 
@@ -26,8 +26,14 @@ class Position:
 
 
 def position(moves: str) -> Position:
-    """Return the position after `moves`. Raises ValueError if they cannot be played."""
-    board = boards_of(moves)[-1]
+    """Return the position after `moves`; the empty one if they cannot be played.
+
+    Such moves are in a damaged database. A list that has one such game shows all others.
+    """
+    try:
+        board = boards_of(moves)[-1]
+    except ValueError:
+        board = Board()
     cells: tuple[list[_Cell], list[_Cell]] = ([], [])
     for column, row, side in board.placed():
         cells[side].append((column, row))

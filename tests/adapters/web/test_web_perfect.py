@@ -181,6 +181,19 @@ async def test_games_are_analysed_in_the_background_the_newest_first(site: Site)
     assert len(work.asked) == 7 + 2
 
 
+async def test_damaged_game_does_not_keep_the_others(site: Site, caplog: pytest.LogCaptureFixture) -> None:
+    keep(site.database, [game(), game(moves="33333333", reason=Reason.LEFT)])
+    send, solved = trio.open_memory_channel[Solved](0)
+    site.show(perfect=Perfect(Work(), send.send))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(analyse_all, site.shown, 0.01)
+        assert (await solved.receive()).game == "1"
+        nursery.cancel_scope.cancel()
+    assert [each.getMessage() for each in caplog.records] == [
+        "game 2 cannot be analysed: column 3 cannot be played"
+    ]
+
+
 async def test_game_that_the_solver_fails_at_does_not_keep_the_others(
     site: Site, autojump_clock: object
 ) -> None:

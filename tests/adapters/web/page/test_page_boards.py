@@ -23,6 +23,11 @@ def test_four_is_lit_with_a_line_and_the_others_are_faded() -> None:
     assert found.line == "M7 57L7 27"
 
 
+@pytest.mark.parametrize("moves", ["33333333", "9", "x"])
+def test_moves_that_cannot_be_played_have_an_empty_board(moves: str) -> None:
+    assert position(moves) == position("")
+
+
 @pytest.mark.parametrize(
     ("moves", "line"),
     [("061626453", "M7 57L47 57"), ("01122323363", "M7 57L37 27"), ("65544343303", "M67 57L37 27")],
