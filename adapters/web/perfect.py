@@ -1,11 +1,12 @@
 """Perfect play: the result of each column, in every position of a stored game and of side lines of it.
 
 Knows the solver's time limit, and who is served first. Does not know HTTP or the database. What somebody
-asks for is solved before games that nobody asked for. One request is served at a time, and at most `WAITING`
-wait. A position that was not solved in time is tried again at the next request for it.
+asks for is solved before games that nobody asked for. One request is served at a time. Many may ask for the
+same positions at once, such as the viewers of a game that has just ended, but at most `WAITING` for others. A
+position that was not solved in time is tried again at the next request for it.
 """
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from typing import Any
@@ -18,9 +19,9 @@ from gateway.store.analyses import analysis_of, packed
 from gateway.store.records import GameRecord, Solved
 
 LIMIT = 25.0
-"""The most seconds for one request. On an idle processor a game takes about three seconds."""
+"""The most seconds for one request, with its wait. On an idle processor a game takes about three seconds."""
 WAITING = 3
-"""The most requests that wait while another one is served."""
+"""The most different requests that wait while another one is served."""
 KEPT = 10_000
 """The most positions whose results are remembered. They take about 5 MB."""
 
@@ -46,6 +47,8 @@ class Perfect:
         self._turn = trio.Lock()
         self._known: OrderedDict[str, Scores] = OrderedDict()
         """The scores of positions, by the columns that lead there."""
+        self._requests = Counter[tuple[str, ...]]()
+        """How many requests there are for the same positions, until they are answered."""
         self._asking = 0
         self._quiet = trio.Event()
 
@@ -66,8 +69,10 @@ class Perfect:
 
         Raises BusyError, and what `work` raises.
         """
-        scores = await self.positions(positions_of(record))
-        await self._store(record, scores)
+        wanted = positions_of(record)
+        scores = await self.positions(wanted)
+        if tuple(wanted) not in self._requests:  # the last of those who asked for it at once
+            await self._store(record, scores)
         return scores
 
     async def positions(self, wanted: Sequence[str]) -> list[Scores | None]:
@@ -79,16 +84,27 @@ class Perfect:
         for columns in found:
             self._known.move_to_end(columns)
         if len(found) < len(wanted):
-            if self._turn.statistics().tasks_waiting >= WAITING:
-                raise BusyError
-            with self.asking():
+            with self._place_for(wanted), self.asking(), trio.move_on_after(LIMIT):
                 async with self._turn:
-                    with trio.move_on_after(LIMIT):
-                        for columns in reversed(wanted):
-                            if (scores := await self._solve(columns)) is None:
-                                break
-                            found[columns] = scores
+                    for columns in reversed(wanted):
+                        if (scores := await self._solve(columns)) is None:
+                            break
+                        found[columns] = scores
         return [found.get(columns) for columns in wanted]
+
+    @contextmanager
+    def _place_for(self, wanted: Sequence[str]) -> Iterator[None]:
+        """Count a request for these positions during the block. Raises BusyError if too many others wait."""
+        key = tuple(wanted)
+        if key not in self._requests and len(self._requests) > WAITING:
+            raise BusyError
+        self._requests[key] += 1
+        try:
+            yield
+        finally:
+            self._requests[key] -= 1
+            if not self._requests[key]:
+                del self._requests[key]
 
     async def analyse(self, record: GameRecord) -> bool:
         """Solve a game while nobody asks for another, and store the scores; return False if that failed.

@@ -99,12 +99,25 @@ async def test_few_wait_and_the_next_is_told_so_unless_all_is_known(autojump_clo
 
 
 async def test_who_waits_for_the_same_game_gets_what_was_found_meanwhile(autojump_clock: object) -> None:
-    work = Work(lambda _: 1.0)
-    solver = Perfect(work)
+    work, stored = Work(lambda _: 1.0), list[Solved]()
+
+    async def store(solved: Solved) -> None:
+        stored.append(solved)
+
+    solver = Perfect(work, store)
     async with trio.open_nursery() as nursery:
-        for _ in range(3):
+        for _ in range(3 * WAITING):
             nursery.start_soon(solver.game, game())
-    assert len(work.asked) == 7
+    assert (len(work.asked), len(stored)) == (7, 1)
+    assert trio.current_time() == pytest.approx(7, abs=0.5)
+
+
+async def test_nobody_waits_longer_than_the_limit(autojump_clock: object) -> None:
+    solver = Perfect(Work(lambda _: 2 * LIMIT))
+    async with trio.open_nursery() as nursery:
+        for each in positions(1 + WAITING):
+            nursery.start_soon(solver.positions, [each])
+    assert trio.current_time() == pytest.approx(LIMIT, abs=0.5)
 
 
 async def test_without_a_worker_positions_are_left_open() -> None:
