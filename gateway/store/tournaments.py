@@ -110,15 +110,18 @@ def faults(connection: Connection, name: str) -> list[TournamentResult]:
     return _results(connection.execute(_GAMES.where(*where)))
 
 
-def places(connection: Connection, ids: Sequence[GameId]) -> dict[GameId, tuple[str, int]]:
-    """Return the key of the tournament and the number of the pairing for each of these games that has one."""
+def places(connection: Connection, ids: Sequence[GameId]) -> dict[GameId, tuple[str, int, int]]:
+    """Return the place in a tournament of each of these games that has one.
+
+    It is the tournament's key, the time at which it was made, and the number of the pairing.
+    """
     query = (
-        select(games.c.game, tournaments.c.key, tournament_games.c.pairing)
+        select(games.c.game, tournaments.c.key, tournaments.c.began, tournament_games.c.pairing)
         .join(tournament_games, tournament_games.c.game == games.c.id)
         .join(tournaments, tournaments.c.id == tournament_games.c.tournament)
         .where(games.c.game.in_(ids))
     )
-    return {game: (key, pairing) for game, key, pairing in connection.execute(query)}
+    return {game: (key, began, pairing) for game, key, began, pairing in connection.execute(query)}
 
 
 def ratings(connection: Connection, names: Sequence[str]) -> dict[str, float]:

@@ -129,7 +129,8 @@ class _Games:
     def __init__(self, site: Site, renderer: Renderer) -> None:
         self._site = site
         self._renderer = renderer
-        self._rounds: dict[tuple[str, int], tuple[str, str]] = {}
+        self._rounds: dict[tuple[str, int, int], tuple[str, str]] = {}
+        """The words and the address for each place in a tournament, as `tournaments.places` returns it."""
 
     async def page(self, request: Request) -> Response:
         """Show the games that the address asks for."""
@@ -197,9 +198,8 @@ class _Games:
         pairings that are shown for the first time.
         """
         placed = tournaments.places(connection, ids)
-        for key in {key for key, pairing in placed.values() if (key, pairing) not in self._rounds}:
-            if len(self._rounds) > _REMEMBERED:
-                self._rounds.clear()
+        found = {place: words for place in placed.values() if (words := self._rounds.get(place)) is not None}
+        for key, began in {place[:2] for place in placed.values() if place not in found}:
             try:
                 tournament = tournaments.named(connection, key)
             except NoTournamentError:
@@ -207,9 +207,12 @@ class _Games:
             name = tournament.settings.name
             for number, each in enumerate(tournament.pairings):
                 round = each.pairing.round
-                place = tournament_address(name, stage=each.stage + 1, round=round)
-                self._rounds[key, number] = f"{name}, round {round}", place
-        return {game: self._rounds[place] for game, place in placed.items() if place in self._rounds}
+                address = tournament_address(name, stage=each.stage + 1, round=round)
+                found[key, began, number] = f"{name}, round {round}", address
+        if len(self._rounds) > _REMEMBERED:
+            self._rounds = {}  # not cleared, because other threads may read it
+        self._rounds.update(found)
+        return {game: found[place] for game, place in placed.items() if place in found}
 
 
 def _side(record: GameRecord, wanted: Filter) -> Side:

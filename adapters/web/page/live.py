@@ -64,7 +64,7 @@ class Slot:
     what: str
     """``first``, ``second`` or ``draw``; empty if it is not known."""
     height: float
-    """The sooner the win, the higher, up to 1."""
+    """From a quarter to 1, the more the sooner the win comes; 0 for a draw."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +195,8 @@ def strip(best: Best) -> list[Slot]:
     for number, found in enumerate(best.analysis.evaluations[1:], 1):
         if found is None or found.winner is None or found.at is None:
             slots.append(Slot(number, "" if found is None else "draw", 0.0))
-        else:  # as in evaluation.js
-            height = max(0.1, 1 - (found.at - number) / CELLS)
+        else:  # as `extent` in evaluation.js
+            height = 1 - 0.75 * (found.at - number) / CELLS
             slots.append(Slot(number, ("first", "second")[found.winner], round(height, 2)))
     return slots
 

@@ -5,12 +5,13 @@ import time
 
 import pytest
 from game_records import drawn, game
-from tournament_news import SWISS, SWISS_GAMES, add
+from tournament_news import KNOCKOUT, KNOCKOUT_GAMES, SWISS, SWISS_GAMES, add
 from web_world import NASTY, Seen, Site, analyse, keep, said, shown
 from worlds.tournaments import file_of
 
 from adapters.web.page.games import ROWS
 from gateway.game.events import Reason
+from gateway.store import storing
 from gateway.store.records import GameRecord
 
 NOW = time.time_ns() // 1_000_000
@@ -160,6 +161,17 @@ async def test_game_of_a_tournament_links_to_its_round(site: Site) -> None:
     add(site.database, file_of(format="swiss", rounds=3), SWISS, SWISS_GAMES)
     page = await shown(site, "/games?table=cup")
     assert "cup, round 1" in text_of(page)
+    assert "/tournament/cup?stage=1&round=2" in links(page, "/tournament/")
+
+
+async def test_round_is_that_of_the_tournament_that_has_the_name_now(site: Site) -> None:
+    add(site.database, file_of(format="swiss", rounds=3), SWISS, SWISS_GAMES)
+    async with site.client() as client:
+        await client.get("/games?table=cup", headers={"Accept": "text/html"})
+        with site.database.writing() as connection:
+            storing.clear(connection)
+        add(site.database, file_of(format="knockout"), KNOCKOUT, KNOCKOUT_GAMES)
+        page = (await client.get("/games?table=cup", headers={"Accept": "text/html"})).text
     assert "/tournament/cup?stage=1&round=2" in links(page, "/tournament/")
 
 

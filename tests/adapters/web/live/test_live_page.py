@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -14,9 +15,12 @@ from tournament_news import SWISS, add
 from web_world import Seen, Site, keep, unkept
 from worlds.tournaments import file_of
 
-from adapters.web.page.live import Coming, head_to_head, next_tournament
+from adapters.web.page.live import Coming, Slot, head_to_head, next_tournament, strip
+from adapters.web.page.results import Best
 from adapters.web.page.sentences import plain
+from gateway.game.events import Reason
 from gateway.game.fact_encoding import encode_fact
+from gateway.store.analyses import analysis_of
 from gateway.store.statistics import Score
 from gateway.tournament.log import Entered
 
@@ -152,3 +156,15 @@ async def test_tournament_that_begins_next_is_named(site: Site) -> None:
 )
 def test_score_is_told_from_the_side_of_the_better_one(score: Score | None, text: str) -> None:
     assert plain(head_to_head("ann", "bob", score)) == text
+
+
+def test_win_is_drawn_the_higher_the_sooner_it_comes_and_a_draw_flat() -> None:
+    record = stored(moves="01", reason=Reason.LEFT)
+    scores = [
+        {0: 0, 1: -1},
+        {0: 0, 1: -18},
+        {0: 18},
+    ]  # the first mover wins by its fourth move, if it goes on
+    best = Best(record, (), (), (), analysis_of(record.moves, record.winner, scores))
+    assert strip(best) == [Slot(1, "draw", 0.0), Slot(2, "first", round(1 - 0.75 * 5 / 42, 2))]
+    assert strip(replace(best, analysis=None)) == []
