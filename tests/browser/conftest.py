@@ -1,11 +1,12 @@
 """One Chromium for all tests of a process, and a gateway for those of a module."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
 from browsing import ALL, Windows, chromium, program, wants_all
+from views import addresses, busy
 from worlds.server import EVERY_PORT, Served, served
 
 if TYPE_CHECKING:
@@ -29,8 +30,12 @@ def gateway(
 ) -> Iterator[Served]:
     """A gateway with a page and an empty database, which has to end in good order.
 
-    A module may have further options of it: `OPTIONS`.
+    A module may have further options of it: `OPTIONS`. With `IS_BUSY` it has players, games and tournaments.
     """
+    if getattr(request.module, "IS_BUSY", False):
+        with busy(tmp_path_factory.mktemp("busy") / "games.db") as gateway:
+            yield gateway
+        return
     where = tmp_path_factory.mktemp("gateway") / "games.db"
     options = (*EVERY_PORT, "--web", "0", "--rounds", "1", "--db", str(where))
     with served(*options, *getattr(request.module, "OPTIONS", ()), addresses=4) as gateway:
@@ -39,6 +44,12 @@ def gateway(
         assert status == 0
         # A test may have killed the process that serves the web.
         assert [line for line in err.splitlines() if "ERROR" in line and "status -9" not in line] == []
+
+
+@pytest.fixture(scope="module")
+def games(gateway: Served) -> Mapping[str, str]:
+    """The ids of games that the path of a view may name, on a busy gateway."""
+    return addresses(gateway)
 
 
 @pytest.fixture

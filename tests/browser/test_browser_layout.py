@@ -1,7 +1,7 @@
 """At every size of the window nothing is clipped, nothing overlaps, and what a view is for is in sight."""
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,13 +12,14 @@ from browsing import STILL, Windows, expect
 from directing import CUP, directed
 from directing import TOKEN as DIRECTOR
 from showcase import fill, history
-from views import ALL_VIEWS, BOARDS_OF_A_HALL, TITLE, TOKEN, VIEWS, View, addresses, busy
-from worlds.server import Served, served
+from views import ALL_VIEWS, BOARDS_OF_A_HALL, TITLE, TOKEN, VIEWS, View
+from worlds.server import served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.browser
+IS_BUSY = True
 
 SIZES = (
     (390, 720), (390, 844), (640, 720), (640, 960), (768, 720), (768, 1024), (1100, 720), (1100, 900),
@@ -43,17 +44,6 @@ SETTLED = "new Promise((resolve) => requestAnimationFrame(() => requestAnimation
 FAST = ("live", "standings", "game lost by an illegal move", "cross-table of 16")
 """The views that are measured with each change, at `FAST_SIZES`."""
 FAST_SIZES = ((390, 844), (768, 1024), (1280, 720), (1366, 768))
-
-
-@pytest.fixture(scope="module")
-def gateway(tmp_path_factory: pytest.TempPathFactory, browser: object) -> Iterator[Served]:
-    with busy(tmp_path_factory.mktemp("busy") / "games.db") as gateway:
-        yield gateway
-
-
-@pytest.fixture(scope="module")
-def games(gateway: Served) -> Mapping[str, str]:
-    return addresses(gateway)
 
 
 def measured(page: "Page", shown: Sequence[str], sizes: Sequence[tuple[int, int]]) -> list[str]:

@@ -1,28 +1,17 @@
 """What every view keeps to: it can be read by anybody, on any screen, and it is there at once."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import pytest
 from browsing import LOOKS, Windows, expect
-from views import ALL_VIEWS, BOARDS, addresses, busy
-from worlds.server import Served
+from views import ALL_VIEWS, BOARDS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Request
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("long")]
-
-
-@pytest.fixture(scope="module")
-def gateway(tmp_path_factory: pytest.TempPathFactory, browser: object) -> Iterator[Served]:
-    with busy(tmp_path_factory.mktemp("busy") / "games.db") as gateway:
-        yield gateway
-
-
-@pytest.fixture(scope="module")
-def games(gateway: Served) -> Mapping[str, str]:
-    return addresses(gateway)
+IS_BUSY = True
 
 
 def test_live_is_drawn_in_half_a_second_of_the_processor_s_time(windows: Windows) -> None:

@@ -76,7 +76,7 @@ class Channel:
         self.viewers = 0
         self.left = 0.0
         """When the last viewer left."""
-        self._told = 0
+        self._viewers_sent = 0
         """The number of viewers that was sent last."""
         self.number = 0
         """The number of the latest event."""
@@ -151,11 +151,11 @@ class Channel:
         if now > self._snapshot[1] + FRESH:
             self._snapshot = _NONE
 
-    def tell_watchers(self) -> None:
+    def send_viewers(self) -> None:
         """Send how many watch a single game, if their number has changed."""
-        if self.viewers != self._told and self._watchers():
-            self._told = self.viewers
-            self.put(event("watching", self._watchers()))
+        if self.viewers != self._viewers_sent and self._watching():
+            self._viewers_sent = self.viewers
+            self.put(event("watching", self._watching()))
 
     # Answers to viewers.
 
@@ -180,7 +180,7 @@ class Channel:
         if number != self.number or not made <= now <= made + FRESH:
             data = b"retry: %d\nid: %s-%d\n%s" % (
                 *(RETRY, self._name.encode(), self.number),
-                event("snapshot", {**self.state(now), **self._watchers()}),
+                event("snapshot", {**self.state(now), **self._watching()}),
             )
             self._snapshot = self.number, now, data
         return data
@@ -193,7 +193,7 @@ class Channel:
         games = [known[game].shown(place, now, timed=timed) for game, place in places]
         return {**self._state.counts(now), "games": games}
 
-    def _watchers(self) -> Json:
+    def _watching(self) -> Json:
         """Return the number of viewers, if they have chosen a single game."""
         return {} if self._wanted.game is None else {"watching": self.viewers}
 

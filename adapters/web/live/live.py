@@ -155,7 +155,7 @@ class Live:
         now = self._clock()
         for wanted, channel in [*self.channels.items()]:
             channel.tidy(now)
-            channel.tell_watchers()
+            channel.send_viewers()
             if not channel.viewers and now >= channel.left + KEPT:
                 del self.channels[wanted]
         if self._state is None:

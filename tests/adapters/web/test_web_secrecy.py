@@ -8,7 +8,7 @@ from web_world import Site, analyse, keep
 
 from adapters.web.query import BadRequestError, line_of
 from adapters.web.secrecy import is_near
-from gateway.game.board import COLUMNS, Board
+from gateway.game.board import COLUMNS, boards_of
 from gateway.game.events import Reason
 from gateway.game.fact_encoding import encode_fact
 from gateway.game.facts import GameStarted, Standing
@@ -16,14 +16,6 @@ from gateway.game.facts import GameStarted, Standing
 STARTED = GameStarted("9k3fm-00002a", (1, 2), ("ann", "bob"), ("nac4", "arena"), None, 1, None)
 DRAWS = [{"result": "draw", "at": None}] * 7
 LINE = "/api/games/1/line?after=2&columns="
-
-
-def board(moves: str) -> Board:
-    """Return the board after these moves."""
-    made = Board()
-    for digit in moves:
-        made = made.drop(int(digit))
-    return made
 
 
 def test_line_leaves_the_game_after_so_many_moves() -> None:
@@ -71,7 +63,7 @@ def test_line_that_cannot_be_played_is_refused(after: str, columns: str, why: st
     ],
 )
 def test_line_is_near_a_game_that_may_reach_it_soon(asked: str, on: str, *, expected: bool) -> None:
-    assert is_near([board(asked)], [on]) == expected
+    assert is_near([boards_of(asked)[-1]], [on]) == expected
 
 
 @given(st.lists(st.integers(0, 6), max_size=6), st.lists(st.integers(0, 6), max_size=3))
@@ -79,7 +71,9 @@ def test_whoever_plays_on_is_near_where_it_comes_to_also_in_the_mirror(
     moves: list[int], more: list[int]
 ) -> None:
     one, mirrored = "".join(map(str, moves)), "".join(str(COLUMNS - 1 - each) for each in moves)
-    further = board(one + "".join(map(str, more))) if len(moves) + len(more) < 7 else board(one)
+    further = (
+        boards_of(one + "".join(map(str, more)))[-1] if len(moves) + len(more) < 7 else boards_of(one)[-1]
+    )
     assert is_near([further], [one]) == is_near([further], [mirrored]) == bool(moves)
 
 
