@@ -1,7 +1,7 @@
 """Receives clients after the preamble: on a dialect's own port, or on the one port for all dialects.
 
-Finds a client's dialect by the first bytes, the path of a request, or the first message on a websocket. Knows
-only the properties that a `Dialect` declares. The bytes that were read are passed on to the dialect.
+Finds a client's dialect by the first bytes, the path of a request, or the first message. Knows only the
+properties that a `Dialect` declares. The bytes that were read are passed on to the dialect.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 import trio
 
-from adapters.client.accepted import Accepted, Serve, first_texts, hang_up
-from adapters.client.contract import Farewell
+from adapters.client.accepted import Accepted, Serve, first_texts, hang_up, texts_of
+from adapters.client.contract import Farewell, Flooded
 from adapters.client.dialect import Dialect
 from adapters.client.framing import Lines
 from adapters.entrance.admission import Admitted
@@ -50,10 +50,11 @@ def receiving(dialect: Dialect, serve: Serve, http: HttpPort) -> Receive:
 
 @dataclass(frozen=True, slots=True)
 class OnePort:
-    """Serves the clients of all dialects. At most one of these dialects may use lines.
+    """Serves the clients of all dialects.
 
     The path of a request selects a websocket's dialect. If the path is not that of a dialect, the first
     message decides: the dialect is the one whose `begins` accepts the message, else one without `begins`.
+    Without a request the first line decides in the same way, if several dialects use lines.
     """
 
     fronts: Sequence[Front]
@@ -68,8 +69,8 @@ class OnePort:
 
     async def receive(self, sock: Socket, entry: Admitted) -> None:
         """Serve a client from its first byte on."""
-        lines = next((serve for each, serve in self.fronts if not each.scheme), None)
-        if lines is None:
+        by_lines = [(each, serve) for each, serve in self.fronts if not each.scheme]
+        if not by_lines:
             await receive_request(self._serve_websocket, self.http, sock, entry)
             return
         begins_http = None
@@ -82,8 +83,15 @@ class OnePort:
             await sock.linger()
         elif begins_http:
             await receive_request(self._serve_websocket, self.http, sock, entry)
+        elif len(by_lines) == 1:
+            await receive_lines(by_lines[0][1], sock, entry)
         else:
-            await receive_lines(lines, sock, entry)
+            await entry.move_to(sock.origin)  # an address with too many clients need not wait for its line
+            try:
+                line = await _first_line(sock)
+            except BROKEN:
+                return
+            await receive_lines(_claimed(by_lines, line), sock, entry)
 
     async def _serve_websocket(self, client: Accepted) -> None:
         path = client.target.partition("?")[0].rstrip("/")
@@ -109,9 +117,14 @@ class OnePort:
             await hang_up(client.socket, client.framing, farewell)
             return None
         by_websocket = [(each, serve) for each, serve in self.fronts if each.scheme]
-        claimed = (serve for each, serve in by_websocket if each.begins and each.begins(client.texts[0]))
-        others = (serve for each, serve in by_websocket if not each.begins)
-        return next(claimed, None) or next(others, by_websocket[0][1])
+        return _claimed(by_websocket, client.texts[0])
+
+
+def _claimed(fronts: Sequence[Front], text: str) -> Serve:
+    """Return the function that serves the dialect to which a first message belongs."""
+    claimed = (serve for each, serve in fronts if each.begins and each.begins(text))
+    others = (serve for each, serve in fronts if not each.begins)
+    return next(claimed, None) or next(others, fronts[0][1])
 
 
 async def _begins_with_http(sock: Socket) -> bool:
@@ -121,6 +134,24 @@ async def _begins_with_http(sock: Socket) -> bool:
         data += more
     sock.push_back(data)
     return bool(found)
+
+
+async def _first_line(sock: Socket) -> str:
+    """Return a client's first line. The bytes read for this are pushed back.
+
+    The line is empty if it does not end within `SILENCE`, or is too long. Raises the exceptions of `Socket`.
+    """
+    framing, data, lines = Lines(), b"", list[str]()
+    try:
+        with trio.move_on_after(SILENCE):
+            while not lines and not framing.ended:
+                more = await sock.receive_some()
+                data += more
+                lines = texts_of(sock, framing, more)
+    except Flooded:
+        pass
+    sock.push_back(data)
+    return lines[0] if lines else ""
 
 
 def _path(dialect: Dialect) -> str:

@@ -74,7 +74,7 @@ def command(text: str, name: str, host: str, port: int) -> list[str]:
 
 def engine(text: str, name: str, address: str, think: float | None) -> list[str]:
     """Return the words of the c4bot command that plays an engine against a bot."""
-    (dialect,) = (each for each in DIALECTS if not each.scheme)
+    dialect = next(each for each in DIALECTS if not each.scheme and not each.begins)
     thinking = () if think is None else ("--think", str(think))
     return [*BOT, dialect.option, address, "--engine", text, "--name", name, "--games", "0", *thinking]
 

@@ -27,6 +27,10 @@ from adapters.entrance.handshake import HttpPort
 from adapters.entrance.one_port import OnePort, receiving
 
 WEBSOCKETS = [each for each in DIALECTS if each.scheme]
+[REST] = [each for each in DIALECTS if not each.scheme and not each.begins]
+GREETS = replace(REST, name="greets", begins=lambda text: text.startswith("HELLO "))
+SEVERAL = [GREETS, *DIALECTS, replace(GREETS, name="calls", begins=lambda text: text.startswith("CALL"))]
+"""Dialects of which three use lines; of these, all but one say how a first line begins."""
 
 
 def answering(name: str) -> Serve:
@@ -133,6 +137,87 @@ async def test_dialect_on_a_port_of_its_own_takes_all_that_comes(dialect: Dialec
         else:
             assert clients[0].texts == [dialect.name, "x", ""]
             assert clients[1].texts[:2] == [dialect.name, "GET / HTTP/1.1"]
+
+
+# Which dialect lines are for.
+
+
+@pytest.mark.parametrize(
+    ("data", "dialect"),
+    [
+        (b"HELLO ann\nx\n", "greets"),
+        (b"HELLO ann\r\nx\r\n", "greets"),
+        (b"\xff\xfd\x01HELLO ann\r\n", "greets"),
+        (b"HELLO ann", "greets"),
+        (b"CALL\nHELLO ann\n", "calls"),
+        (b"NAME ann\nHELLO bob\n", "droidcon"),
+        (b"\nHELLO ann\n", "droidcon"),
+        (b"hello ann\n", "droidcon"),
+        (b"PUT 3\n", "droidcon"),
+        (b"HELL", "droidcon"),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 100])
+async def test_first_line_says_which_dialect_it_is_for_and_is_not_lost(
+    data: bytes, dialect: str, size: int
+) -> None:
+    async with connections() as world:
+        client = dial(world, dialects=SEVERAL)
+        for at in range(0, len(data), size):
+            client.send(data[at : at + size])
+            await world.quiet()
+        client.hangs_up()
+        await world.quiet()
+        said = data.replace(b"\xff\xfd\x01", b"").replace(b"\r", b"").decode().removesuffix("\n").split("\n")
+        assert client.texts == [dialect, *said]
+
+
+async def test_line_that_no_dialect_claims_is_for_the_first_where_each_says_how_it_begins() -> None:
+    async with connections() as world:
+        client = dial(world, dialects=[each for each in SEVERAL if each is not REST])
+        client.send(b"NAME ann\n")
+        await world.quiet()
+        assert client.texts == ["greets", "NAME ann"]
+
+
+async def test_request_is_no_first_line() -> None:
+    async with connections() as world:
+        client = dial(world, "websocket", SEVERAL)
+        client.send(GET)
+        await world.quiet()
+        assert client.response[0] == 200
+
+
+async def test_one_dialect_with_lines_is_not_kept_waiting_for_a_whole_line() -> None:
+    async with connections() as world:
+        clients = [dial(world, dialects=each) for each in (DIALECTS, SEVERAL)]
+        for client in clients:
+            client.send(b"HELL")
+        await world.quiet()
+        assert [client.texts for client in clients] == [["droidcon"], []]
+
+
+@pytest.mark.parametrize("begun", [b"HELLO an", b"x" * 5000])
+async def test_line_without_an_end_is_for_the_dialect_that_takes_the_rest(
+    begun: bytes, autojump_clock: trio.testing.MockClock
+) -> None:
+    async with connections() as world:
+        client, broken = dial(world, dialects=SEVERAL), dial(world, dialects=SEVERAL)
+        broken.send(b"HELLO an")
+        await world.quiet()
+        broken.resets()
+        client.send(begun)
+        await world.quiet()
+        assert (broken.received, broken.socket.is_closed) == (b"", True)
+        if len(begun) < 4096:
+            await trio.sleep(299)
+            assert client.received == b""
+            await trio.sleep(2)
+            client.send(b"n\n")
+            await world.quiet()
+            assert client.texts == ["droidcon", "HELLO ann"]
+        else:
+            assert client.texts == ["droidcon"]
 
 
 # Which dialect a websocket is for.
