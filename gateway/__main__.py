@@ -6,6 +6,7 @@ needs.
 """
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -30,13 +31,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = spelled_out(arguments)
     if words and words[0] in COMMANDS:
         return _report(words)
-    from adapters.dialects import DIALECTS  # noqa: PLC0415
-
     if words and not words[0].startswith("-"):
-        return _command(words, DIALECTS)
+        return _command(words)
+    from gateway.options import sources  # noqa: PLC0415
     from gateway.options.server import parse  # noqa: PLC0415
 
-    return _serve(parse(words, DIALECTS), words)
+    as_json = "--log-json" in words or sources.asks_for("log-json", words, os.environ)
+    return _serve(parse(words, _dialects(as_json=as_json)), words)
+
+
+def _dialects(*, as_json: bool = False) -> "Sequence[Dialect]":
+    """Return all dialects. Each plug-in that cannot be used costs a line on stderr."""
+    from adapters.dialects import found  # noqa: PLC0415
+    from gateway.options.names import WORKER  # noqa: PLC0415
+
+    if found().faults and WORKER not in os.environ:  # a supervisor says it for its workers
+        from gateway.runtime.json_stderr import leave_out  # noqa: PLC0415
+
+        for fault in found().faults:
+            leave_out(fault, as_json=as_json)
+    return found().dialects
 
 
 def _report(words: Sequence[str]) -> int:
@@ -49,7 +63,7 @@ def _report(words: Sequence[str]) -> int:
     return reports.main(words)
 
 
-def _command(words: Sequence[str], dialects: "Sequence[Dialect]") -> int:
+def _command(words: Sequence[str]) -> int:
     """Run a command that does not use stored results; return its exit status.
 
     If the command does not exist, prints a line with all commands, and exits with status 2.
@@ -58,15 +72,15 @@ def _command(words: Sequence[str], dialects: "Sequence[Dialect]") -> int:
 
     word, rest = words[0], words[1:]
     if word == names.SHOWING:
-        status = _show(rest, dialects)
+        status = _show(rest, _dialects())
     elif word in names.PLAYERS:
         from gateway.commands import players  # noqa: PLC0415
 
-        status = players.main(words, dialects)
+        status = players.main(words, _dialects())
     elif word in names.OPERATOR:
         from gateway.commands import admin  # noqa: PLC0415
 
-        status = admin.main(words, dialects)
+        status = admin.main(words, _dialects())
     elif word == names.ANALYSIS:
         from gateway.commands import analysing  # noqa: PLC0415
 
@@ -74,19 +88,20 @@ def _command(words: Sequence[str], dialects: "Sequence[Dialect]") -> int:
     elif word == names.HEALTH:
         from gateway.commands import health  # noqa: PLC0415
 
-        status = health.main(rest, dialects)
+        status = health.main(rest, _dialects())
     elif word == names.TOURNAMENT:
         from gateway.commands import tournaments  # noqa: PLC0415
 
-        status = tournaments.main(rest, dialects)
+        status = tournaments.main(rest, _dialects())
     elif word == names.MATCH:
         from adapters.match import command as matching  # noqa: PLC0415
 
+        _dialects()  # of which the ports of a match take all
         status = matching.main(words)
     elif word == names.CHECK:
         from adapters.check import command as checking  # noqa: PLC0415
 
-        status = checking.main(rest, dialects)
+        status = checking.main(rest, _dialects())
     else:
         from gateway.game.text import did_you_mean  # noqa: PLC0415
         from gateway.options.table import Parser  # noqa: PLC0415
@@ -114,10 +129,10 @@ def _serve(options: "ServerOptions", words: Sequence[str]) -> int:
     try:
         with streams.prepared(as_json=options.log_json):
             if options.workers > 1:
-                from adapters.dialects import DIALECTS  # noqa: PLC0415
+                from adapters.dialects import all_dialects  # noqa: PLC0415
                 from gateway.server import supervisor  # noqa: PLC0415
 
-                return supervisor.main(options, words, DIALECTS)
+                return supervisor.main(options, words, all_dialects())
             from gateway.runtime.processes import start  # noqa: PLC0415
 
             writer = None

@@ -21,7 +21,8 @@ import trio
 
 from adapters.client.accepted import Serve
 from adapters.client.dialect import Dialect
-from adapters.dialects import DIALECTS
+from adapters.client.plugins import served
+from adapters.dialects import all_dialects
 from adapters.entrance.admission import Admission, admission
 from adapters.entrance.entrance import Entrance
 from adapters.entrance.handshake import HttpPort
@@ -190,17 +191,19 @@ async def _play(options: ServerOptions, core: _Core, stop: Stop) -> None:
     accounts = await trio.to_thread.run_sync(open_accounts, options, hub.feed.counts)
     open_socket = partial(_opened, core.poller, turns, Backlogs())
     limits = admission(options, hub.feed.counts)
+    fronts = served(all_dialects(), hub, options.dialects, accounts)
+    dialects = [each for each, _ in fronts]
+    options.ports = {each.name: options.ports[each.name] for each in dialects}
     async with opened_ports(options, hub.feed.counts) as ports, trio.open_nursery() as nursery:
-        fronts = [(each, each.front_end(hub, options.dialects[each.name], accounts)) for each in DIALECTS]
         front_ends = _front_ends(options, fronts, open_socket, limits, ports)
         opened = [(PAGE, addresses_of(ports.page)), (METRICS, addresses_of(ports.metrics))]
         opened += [(each.name, addresses_of(each.listeners)) for each in front_ends]
-        opened += ports.opened(DIALECTS)
+        opened += ports.opened(dialects)
         services: list[Service] = []
         web, operator, token = None, None, None
         if ports.page_port:
             token = await trio.to_thread.run_sync(admin_token, options)
-            web = _web(options, token, archive, ports, hub)
+            web = _web(options, token, archive, ports, hub, dialects)
             name = options.node if options.cluster else None
             web.operator = operator = Operator(hub, accounts, partial(_drain, core.patience), name)
             services.append(web)
@@ -220,9 +223,9 @@ async def _play(options: ServerOptions, core: _Core, stop: Stop) -> None:
         nursery.start_soon(keep_alive)
         await nursery.start(reload_on_hangup, _reloads(accounts, hub, ports))
         if options.metrics is not None:
-            services.append(_metrics(options, core, ports, thinker, web))
+            services.append(_metrics(options, core, ports, thinker, web, dialects))
         place = "nowhere" if archive is None else archive.opened.label
-        started = partial(_announce, opened, place, options)
+        started = partial(_announce, opened, place, options, dialects)
         async with core.node as node:
             if node is not None and operator is not None and token is not None:
                 node.operators.connect(operator, token)
@@ -272,6 +275,7 @@ def _metrics(
     ports: Ports,
     thinker: Thinker,
     web: "WebProcess | None",
+    dialects: Sequence[Dialect],
 ) -> Service:
     from gateway.server.metrics import families  # noqa: PLC0415  as above
     from gateway.server.metrics.service import MetricsService  # noqa: PLC0415
@@ -288,7 +292,7 @@ def _metrics(
         hub,
         GameCounts(hub.feed),
         turns,
-        [each.name for each in DIALECTS],
+        [each.name for each in dialects],
         thinker.waiting,
         restarts,
         None if archive is None else archive.batcher,
@@ -341,6 +345,7 @@ def _web(
     archive: "Archive | None",
     ports: Ports,
     hub: Hub,
+    dialects: Sequence[Dialect],
 ) -> "WebProcess":
     from adapters.web.link import Orders  # noqa: PLC0415  as above
     from adapters.web.process import WebProcess  # noqa: PLC0415
@@ -353,7 +358,7 @@ def _web(
         log_level=options.log_level,
         log_json=options.log_json,
         origins=options.allow_origin,
-        fronts=ports.fronts(DIALECTS),
+        fronts=ports.fronts(dialects),
         house=house_players(),
         limits=(options.max_per_address, options.connects_per_second),
         request=options.request_seconds,
@@ -375,12 +380,17 @@ def _web(
 # The lines that the server prints when it is ready.
 
 
-def _announce(opened: Sequence[tuple[str, Sequence[str]]], place: str, options: ServerOptions) -> None:
+def _announce(
+    opened: Sequence[tuple[str, Sequence[str]]],
+    place: str,
+    options: ServerOptions,
+    dialects: Sequence[Dialect],
+) -> None:
     """Print a line for each address, with an example of its use, and a line for the database."""
     addresses = [(name, address) for name, where in opened for address in where]
     own = own_addresses()
     shown = [(name, each) for name, address in addresses for each in reachable(address, own)]
-    lines = [_line(name, address, tls_only=options.tls_only) for name, address in shown]
+    lines = [_line(name, address, dialects, tls_only=options.tls_only) for name, address in shown]
     lines.append(f"{'results':9} {place}")
     if options.log_json:
         fields = {"level": "info", "logger": __name__, "event": "announced"}
@@ -392,9 +402,9 @@ def _announce(opened: Sequence[tuple[str, Sequence[str]]], place: str, options: 
     notify(READY)
 
 
-def _line(name: str, address: str, *, tls_only: bool) -> str:
+def _line(name: str, address: str, dialects: Sequence[Dialect], *, tls_only: bool) -> str:
     """Return the line for an address, with an example of its use."""
-    examples = {each.name: (each.scheme, each.example) for each in DIALECTS}
+    examples = {each.name: (each.scheme, each.example) for each in dialects}
     examples |= {
         PAGE: ("http", "games live, standings, play"),
         METRICS: ("http", "/metrics, for Prometheus"),
@@ -433,4 +443,4 @@ def _joined(
         return nullcontext()
     from adapters.cluster.service import joined  # noqa: PLC0415  as above
 
-    return joined(together, shared_rules(options, DIALECTS), run, hub, poller)
+    return joined(together, shared_rules(options, all_dialects()), run, hub, poller)

@@ -18,13 +18,14 @@ import trio
 
 from adapters.bot.choosers import Chooser, Keyboard, Person
 from adapters.bot.options import Options
-from adapters.bot.play import HINT, Ending, Kind, Play, Unfinished, what_leaving_means
+from adapters.bot.play import Ending, Kind, Play, Unfinished, hint, what_leaving_means
 from adapters.bot.screen import Phase, Screen, Totals, Waiting, Words
 from adapters.client.contract import PeerGone
 from adapters.client.dialect import Dialect
 from adapters.client.talk import AnyDialogue, Entry, Over, Result
 from adapters.net.tls_client import Untrusted
 from gateway.options.terminal import in_one_line, let_output_take_any_text
+from gateway.runtime.plugins import PluginError
 
 LONGEST_PAUSE = 30.0
 """The most seconds between two attempts to reach a server."""
@@ -53,7 +54,7 @@ class Server:
 
     def words(self) -> Words:
         """Return for each phase what the player waits for, and what may be wrong."""
-        doubt = f"is it the port for {self.dialect}? {HINT}"
+        doubt = f"is it the port for {self.dialect}? {hint()}"
         return {
             Phase.DIALLING: f"waits for {self.place} to answer; {doubt}",
             Phase.GREETING: f"waits for {self.place} to send anything; {doubt}",
@@ -145,6 +146,8 @@ class Bot:
                 dialogue = await stack.enter_async_context(self._server.dial())
             except Untrusted as error:
                 return Ending(Kind.REFUSED, distrust(self._server.place, error))
+            except PluginError as error:
+                return Ending(Kind.REFUSED, str(error))
             except (OSError, UnicodeError, PeerGone) as error:
                 return Ending(Kind.LOST, f"no server at {self._server.place}: {reason(error)}")
             if self._unfinished is None:
@@ -176,7 +179,7 @@ def distrust(place: str, error: Untrusted) -> str:
 def reason(error: OSError | UnicodeError | PeerGone) -> str:
     """Return a short reason why a server could not be reached."""
     if isinstance(error, PeerGone):
-        return f"what answers there does not speak websocket. {HINT}"
+        return f"what answers there does not speak websocket. {hint()}"
     if isinstance(error, UnicodeError):
         return "not the name of a host"
     cause = error.__cause__

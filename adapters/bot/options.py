@@ -8,17 +8,17 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import cycle
 from typing import TYPE_CHECKING
 
 from adapters.client.dialect import Dialect
-from adapters.dialects import DIALECTS
+from adapters.dialects import found as plugged_in
 from gateway import __version__
 from gateway.engines import Engine, EngineUnavailable, UnknownEngine
 from gateway.engines.catalogue import CATALOGUE, THINK, engine_named, limits_itself
-from gateway.options.kinds import FILE, WHOLE_NUMBER, Kind, count, one_of, seconds
-from gateway.options.table import Parser, argument, flag, option, read, spelled_out
+from gateway.options.kinds import FILE, TEXT, WHOLE_NUMBER, Kind, count, seconds
+from gateway.options.table import Option, Parser, argument, flag, option, options_of, spelled_out, typed_in
 from gateway.options.terminal import in_one_line, listed
 from gateway.runtime.files import read_file
 
@@ -63,11 +63,6 @@ class Options:
     verbose: bool
 
 
-def _writers() -> str:
-    """Return the dialects in which a player can choose the encoding."""
-    return listed([each.name for each in DIALECTS if each.encodings], "or")
-
-
 def _text(text: str) -> str:
     text = text.strip()
     if not text or not text.isprintable():
@@ -86,22 +81,15 @@ def _engine(name: str) -> tuple[str, Engine | None]:
 
 
 _NAME = Kind(_text, "NAME")
-_NAMES = [each.name for each in DIALECTS]
-_WORDS = [*_NAMES, *(each.option for each in DIALECTS if each.option not in _NAMES)]
-_WITH_URLS = listed([each.name for each in DIALECTS if each.scheme], "and")
-_WITHOUT = listed([each.name for each in DIALECTS if not each.scheme], "and")
-_CLOCKED = listed([each.name for each in DIALECTS if "clock" in each.rules], "and")
-_ENCODINGS = tuple(dict.fromkeys(encoding for each in DIALECTS for encoding in each.encodings))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _CommandLine:
-    """The options as they are typed."""
+    """The options as they are typed. `_options` puts words about the dialects in place of the braces."""
 
-    dialect: str = argument(listed(_WORDS, "or"), Kind(str, "DIALECT", tuple(_WORDS)))
+    dialect: str = argument("{words}", Kind(str, "DIALECT"))
     address: str = argument(
-        f"HOST:PORT, or ws://HOST:PORT for {_WITH_URLS}; with TLS wss://HOST:PORT, tls://HOST:PORT for"
-        f" {_WITHOUT}",
+        "HOST:PORT, or ws://HOST:PORT for {by_url}; with TLS wss://HOST:PORT, tls://HOST:PORT for {by_lines}",
         Kind(str, "ADDRESS"),
     )
     ca: str | None = option(
@@ -117,11 +105,11 @@ class _CommandLine:
         default_text="c4bot-NUMBER, whose games count in no standings of c4gateway's",
     )
     token_file: str | None = option(
-        f"the token of a protected name is in this file; otherwise in the environment, as {TOKEN_VARIABLE}",
+        "the token of a protected name is in this file; otherwise in the environment, as {token}",
         FILE,
     )
     engine: tuple[str, Engine | None] = option(
-        f"{CATALOGUE}; or {MANUAL}, to play by hand",
+        "{engines}; or {manual}, to play by hand",
         Kind(_engine),
         make_default=lambda: _engine("aima"),
         default_text="aima",
@@ -133,7 +121,7 @@ class _CommandLine:
     think: float | None = option(
         "most time for a move",
         seconds(0.001),
-        default_text=f"what the engine takes, or {THINK}; {_CLOCKED}: a 20th of what the server says is left,"
+        default_text="what the engine takes, or {think}; {clocked}: a 20th of what the server says is left,"
         " and never more",
     )
     against: str | None = option(
@@ -145,9 +133,7 @@ class _CommandLine:
         aliases=("--channel",),
         exclusive_group="opponent",
     )
-    encoding: str | None = option(
-        f"how an {_writers()} player writes", one_of(*_ENCODINGS), default_text=_ENCODINGS[0]
-    )
+    encoding: str | None = option("how an {writers} player writes", TEXT, default_text="{encoding}")
     games: int = option(
         "leave after so many games; 0: never", count(), 1, heading="how long, and what is seen of it"
     )
@@ -159,15 +145,23 @@ class _CommandLine:
 
 
 def parse(arguments: Sequence[str] | None = None) -> Options:
-    """Return the options. Exits with status 2 if they are wrong, after a line on stderr."""
-    parser = _parser()
-    found = read(parser, _CommandLine, spelled_out(arguments))
+    """Return the options. Exits with status 2 if they are wrong, after a line on stderr.
+
+    A plug-in that cannot be used costs a line on stderr, too.
+    """
+    known = plugged_in()
+    for fault in known.faults:
+        print(f"c4bot: warning: {fault}", file=sys.stderr)
+    dialects = known.dialects
+    parser = _parser(dialects)
+    parser.add(_options(dialects))
+    found = parser.settle(_CommandLine, typed_in(parser.parse_args(spelled_out(arguments))))
     from adapters.client.dial import endpoint_in  # noqa: PLC0415
     from adapters.client.talk import Entry  # noqa: PLC0415
 
-    dialect = next(each for each in DIALECTS if found.dialect in (each.name, each.option))
+    dialect = next(each for each in dialects if found.dialect in (each.name, each.option))
     if found.encoding is not None and found.encoding not in dialect.encodings:
-        parser.error(f"argument --encoding: only {_writers()} has a choice of these")
+        parser.error(f"argument --encoding: only {_writers(dialects)} has a choice of these")
     if not dialect.allows_blanks and len(found.name.split()) > 1:
         parser.error(f"argument --name: {dialect.name} has no names with a blank, such as {found.name!r}")
     try:
@@ -215,13 +209,45 @@ def _tls(parser: Parser, ca: str | None, address: "Endpoint") -> "SSLContext | N
         parser.error(in_one_line(error))
 
 
-def _parser() -> Parser:
-    parser = Parser("c4bot", DESCRIPTION, EPILOG.format(examples="\n".join(_examples())))
+def _writers(dialects: Sequence[Dialect]) -> str:
+    """Return the dialects in which a player can choose the encoding."""
+    return listed([each.name for each in dialects if each.encodings], "or")
+
+
+def _options(dialects: Sequence[Dialect]) -> Iterator[Option]:
+    """Yield the options of the command line with what they say of the dialects."""
+    names = [each.name for each in dialects]
+    words = [*names, *(each.option for each in dialects if each.option not in names)]
+    encodings = tuple(dict.fromkeys(encoding for each in dialects for encoding in each.encodings))
+    texts = {
+        "words": listed(words, "or"),
+        "by_url": listed([each.name for each in dialects if each.scheme], "and"),
+        "by_lines": listed([each.name for each in dialects if not each.scheme], "and"),
+        "clocked": listed([each.name for each in dialects if "clock" in each.rules], "and"),
+        "writers": _writers(dialects),
+        "encoding": encodings[0],
+        "engines": CATALOGUE,
+        "think": str(THINK),
+        "manual": MANUAL,
+        "token": TOKEN_VARIABLE,
+    }
+    choices = {"dialect": tuple(words), "encoding": encodings}
+    for each in options_of(_CommandLine):
+        yield replace(
+            each,
+            help=each.help.format(**texts),
+            default_text=None if each.default_text is None else each.default_text.format(**texts),
+            kind=replace(each.kind, choices=choices.get(each.name, each.kind.choices)),
+        )
+
+
+def _parser(dialects: Sequence[Dialect]) -> Parser:
+    parser = Parser("c4bot", DESCRIPTION, EPILOG.format(examples="\n".join(_examples(dialects))))
     parser.add_argument("-V", "--version", action="version", version=f"%(prog)s {__version__}")
     return parser
 
 
-def _examples() -> Iterator[str]:
+def _examples(dialects: Sequence[Dialect]) -> Iterator[str]:
     """Yield an example command line for each dialect, with different options."""
     options = (
         "--name mc --engine mc:10000",
@@ -229,7 +255,7 @@ def _examples() -> Iterator[str]:
         "--table lobby --games 0 --reconnect",
         "--engine manual",
     )
-    for each, shown in zip(cycle(DIALECTS), options, strict=False):
+    for each, shown in zip(cycle(dialects), options, strict=False):
         scheme = f"{each.scheme}://" if each.scheme else ""
         yield f"  c4bot {each.name} {scheme}127.0.0.1:{each.port} {shown}"
 

@@ -17,12 +17,9 @@ from adapters.bot.choosers import Chooser, EndOfInput, EngineFailed
 from adapters.bot.screen import Phase, Screen, Totals, Waiting
 from adapters.client.contract import Flooded, PeerGone, WireError
 from adapters.client.talk import AnyDialogue, Asked, Began, News, Over, Refused, Result, Spent
-from adapters.dialects import DIALECTS
+from adapters.dialects import all_dialects
 from gateway.game.board import Board, Side
 from gateway.options.terminal import listed
-
-HINT = f"c4gateway has {listed([f'{each.name} at port {each.port}' for each in DIALECTS], 'and')}."
-"""The hint to give if the port may be the wrong one."""
 
 BACK_LIMIT = 8.0
 """Seconds in which a game has to go on after the player has come back. A server may take 6 to find out that
@@ -82,6 +79,11 @@ class Unfinished:
         """Return whether a later board may be of this game, in which the player plays `side`."""
         are_there = [mine & ~later == 0 for mine, later in zip(self.board.discs, board.discs, strict=True)]
         return all(are_there) and (None in (side, self.side) or side == self.side)
+
+
+def hint() -> str:
+    """Return the sentence to add if the port may be the wrong one."""
+    return f"c4gateway has {listed([f'{each.name} at port {each.port}' for each in all_dialects()], 'and')}."
 
 
 def what_leaving_means(board: Board) -> str:
@@ -170,12 +172,12 @@ class Play:
             if self._board is not None and not self._is_replay and not self._dialogue.has_farewell:
                 kind, words = Kind.BROKEN, "the connection broke in the middle of a game"
             elif not self._dialogue.understood:
-                words = f"the server gives no answer. {HINT}"
+                words = f"the server gives no answer. {hint()}"
             return Ending(kind, words)
         except Refused as refusal:
             return Ending(Kind.LOST if refusal.passes else Kind.REFUSED, f"the server refused: {refusal}")
         except (WireError, Flooded):
-            return Ending(Kind.REFUSED, f"the server speaks another dialect. {HINT}")
+            return Ending(Kind.REFUSED, f"the server speaks another dialect. {hint()}")
 
     def _phase(self) -> Phase | None:
         """Return the phase in which the player waits; None while a game is on."""

@@ -29,6 +29,7 @@ from gateway.access.certificates import Certificate
 from gateway.options.terminal import in_one_line, write_out
 from gateway.runtime.children import ends
 from gateway.runtime.listening import PortInUseError
+from gateway.runtime.plugins import PluginError
 from gateway.server.app import addresses_of, open_port
 
 
@@ -48,7 +49,7 @@ def main(arguments: Sequence[str], dialects: Sequence[Dialect]) -> int:
             if path is not None:
                 written = text(reports, options.bots)
                 Path(path).write_text(written, encoding="utf-8", errors="backslashreplace")
-    except* OSError as refusals:
+    except* (OSError, PluginError) as refusals:
         print(f"c4gateway: error: {in_one_line(refusals)}", file=sys.stderr)
         status = 1
     if status == 0 and len(reports) < options.bots:

@@ -71,6 +71,8 @@ def hint(text: str, others: Iterable[Dialect]) -> str:
             other.requirements().codec().decode(text)
         except WireError:
             continue
+        except Exception:
+            continue
         return f"; that is {other.short}: c4gateway check {other.name}"
     return ""
 

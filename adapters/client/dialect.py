@@ -2,6 +2,8 @@
 
 Each dialect's folder has one `Dialect` in its `__init__`, and `adapters.dialects` lists them. The modules of
 the server's and of the bot's side are imported only when they are needed, so that neither loads the other.
+Packages of others may have dialects, too (docs/plug-ins.md). For them this interface, and that of the modules
+to which it leads, is provisional: it may change with any version of c4gateway.
 """
 
 from collections.abc import Callable
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
     from gateway.access.accounts import Accounts
     from gateway.hub.hub import HubForPlayers
 
+INTERFACE = 1
+"""The version of the interface for dialects in packages of others. A change that such a package has to follow
+makes it another one."""
+
 Opening: TypeAlias = "AbstractAsyncContextManager[AnyDialogue]"
 """Connects to a server until the block ends. Raises OSError, UnicodeError, PeerGone."""
 
@@ -25,6 +31,9 @@ Opening: TypeAlias = "AbstractAsyncContextManager[AnyDialogue]"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect(Description):
     """A dialect: its properties, and the functions that load its parts."""
+
+    interface: int = 0
+    """The value of `INTERFACE` for which a plug-in is made. The built-in dialects need none."""
 
     short: str
     """The dialect's short name, as people write it."""
@@ -44,7 +53,10 @@ class Dialect(Description):
     ignores_case: bool = False
     """Whether case is ignored when a player asks for an opponent by name."""
     begins: Callable[[str], bool] | None = None
-    """Returns whether a first message belongs to this dialect and to no other websocket dialect."""
+    """Returns whether a first message belongs to this dialect and to no other one with the same transport.
+
+    On the one port, dialects of which the others begin otherwise need none: they take the rest.
+    """
     front_end: "Callable[[HubForPlayers, Any, Accounts | None], Serve]"
     """Takes the hub, the dialect's own options and the protected names; returns the function that serves
     clients."""

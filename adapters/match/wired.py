@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 import trio
 
 from adapters.client.connection import Connection
-from adapters.dialects import DIALECTS
+from adapters.client.plugins import served
+from adapters.dialects import DIALECTS, all_dialects
 from adapters.entrance.admission import without_limits
 from adapters.entrance.entrance import Entrance
 from adapters.entrance.handshake import HttpPort
@@ -100,7 +101,7 @@ class Network:
 @asynccontextmanager
 async def network() -> AsyncIterator[Network]:
     """Open the shared parts for as long as the block lasts."""
-    turns, options = Turns(), parse(["--db", "none", "--no-web"], DIALECTS)
+    turns, options = Turns(), parse(["--db", "none", "--no-web"], all_dialects())
     trio.lowlevel.add_instrument(turns)
     try:
         async with polling(turns) as poller:
@@ -283,9 +284,7 @@ class WireTable(MatchTable, Matchmaker, NoResults):
     async def _listen(self, nursery: trio.Nursery, hub: Hub, side: int) -> int:
         """Open a port for a player, and serve its clients in `nursery`; return its number. Raises OSError."""
         network, seen = self._network, PortHub(hub, self, side)
-        fronts = [
-            (each, each.front_end(seen, network.options.dialects[each.name], None)) for each in DIALECTS
-        ]
+        fronts = served(all_dialects(), seen, network.options.dialects, None)
         entrance = Entrance(
             name=self._players[side][0],
             receive=OnePort.of(fronts, HttpPort()).receive,

@@ -17,6 +17,7 @@ from gateway.runtime.disk import write_all
 LONGEST = 1 << 20
 """The maximum length of a line, in bytes. Longer lines are split."""
 _NOT_STARTED = {"level": "error", "logger": __name__, "event": "not_started"}
+_LEFT_OUT = {"level": "warning", "logger": __name__, "event": "plugin_left_out"}
 _SAID = {"level": "warning", "logger": "gateway.stderr", "event": "stderr"}
 
 
@@ -29,9 +30,17 @@ def json_line(message: str, fields: Mapping[str, object]) -> str:
 
 def complain(error: str, *, as_json: bool) -> None:
     """Write the error that ends the server to standard error, in one line."""
-    line = json_line(error, _NOT_STARTED) if as_json else None
+    _write_text(json_line(error, _NOT_STARTED) if as_json else f"c4gateway: error: {error}\n")
+
+
+def leave_out(fault: str, *, as_json: bool) -> None:
+    """Write to standard error, in one line, why a plug-in is left out."""
+    _write_text(json_line(fault, _LEFT_OUT) if as_json else f"c4gateway: warning: {fault}\n")
+
+
+def _write_text(line: str) -> None:
     with suppress(OSError):  # stderr may be closed
-        sys.stderr.write(line or f"c4gateway: error: {error}\n")
+        sys.stderr.write(line)
         sys.stderr.flush()
 
 

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from adapters.client.remedies import remedies
 from adapters.client.rules import Requirements
-from adapters.dialects import DIALECTS
+from adapters.dialects import all_dialects
 from adapters.web.page.rendering import Renderer
 from adapters.web.page.sentences import FAULT_TEXTS, Part, Text, counted, why
 from adapters.web.page.timeline import timeline
@@ -26,6 +26,7 @@ from gateway.game.board import Board, Side
 from gateway.game.events import Objection, Reason
 from gateway.game.ids import GameId
 from gateway.game.text import did_you_mean, quoted
+from gateway.runtime.plugins import PluginError
 from gateway.store import games, tournaments
 from gateway.store.evidence import objections_in
 from gateway.store.games import NoGameError
@@ -233,4 +234,7 @@ def _round(report: Mapping[str, Any], pairing: Mapping[str, Any]) -> str:
 @cache
 def _requirements(kind: str) -> Requirements | None:
     """Return the rules of a kind of player; None for the server's own, and for kinds that are not known."""
-    return next((each.requirements() for each in DIALECTS if each.name == kind), None)
+    try:
+        return next((each.requirements() for each in all_dialects() if each.name == kind), None)
+    except PluginError:
+        return None

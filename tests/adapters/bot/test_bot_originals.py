@@ -11,7 +11,7 @@ from foreign_servers import serving, serving_websockets
 from trio_websocket import ConnectionClosed, WebSocketConnection, wrap_server_stream
 
 from adapters.bot.bot import Bot, Server
-from adapters.bot.play import HINT, Ending, Kind
+from adapters.bot.play import Ending, Kind, hint
 from adapters.bot.screen import Screen, Totals
 from adapters.client.dial import Endpoint
 from adapters.client.talk import Asked, Entry
@@ -122,7 +122,7 @@ async def test_server_that_says_nothing_is_given_up(patient_clock: trio.testing.
 
     async with serving(brooding) as port:
         ending, _ = await played(dialled("droidcon", port, table="x"))
-    assert ending == Ending(Kind.LOST, f"the server gives no answer. {HINT}")
+    assert ending == Ending(Kind.LOST, f"the server gives no answer. {hint()}")
 
 
 # nac4.
@@ -165,7 +165,7 @@ async def test_nac4_server_that_hangs_up_on_a_bad_name_gives_no_answer(last: byt
 
     async with serving(original) as port:
         ending, _ = await played(dialled("nac4", port, name="?"))
-    assert ending == Ending(Kind.LOST, f"the server gives no answer. {HINT}")
+    assert ending == Ending(Kind.LOST, f"the server gives no answer. {hint()}")
 
 
 # Arena.

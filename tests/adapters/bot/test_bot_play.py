@@ -20,7 +20,7 @@ from adapters.bot.choosers import (
     budget,
     objection_to,
 )
-from adapters.bot.play import BACK_LIMIT, HINT, Ending, Kind, Play
+from adapters.bot.play import BACK_LIMIT, Ending, Kind, Play, hint
 from adapters.bot.screen import Screen, Totals, Waiting
 from adapters.client.contract import PeerGone, WireError
 from adapters.client.talk import Asked, Began, News, Over, Refused, Result, Spent
@@ -189,7 +189,7 @@ async def test_server_of_another_dialect_is_refused() -> None:
     line = saying(WireError("what?"))
     line.understood = False
     ending, _ = await played(line)
-    assert (ending.kind, ending.words) == (Kind.REFUSED, f"the server speaks another dialect. {HINT}")
+    assert (ending.kind, ending.words) == (Kind.REFUSED, f"the server speaks another dialect. {hint()}")
 
 
 async def test_message_that_is_none_is_warned_of_and_passed_over(
@@ -440,8 +440,8 @@ async def test_server_that_is_not_there_is_said_to_be_so(error: Exception, words
 @pytest.mark.parametrize(
     ("told", "understood", "said"),
     [
-        (None, False, ["waits for host:1 to answer; is it the port for nac4? " + HINT]),
-        ([], False, ["waits for host:1 to send anything; is it the port for nac4? " + HINT]),
+        (None, False, ["waits for host:1 to answer; is it the port for nac4? " + hint()]),
+        ([], False, ["waits for host:1 to send anything; is it the port for nac4? " + hint()]),
         ([[]], True, ["ann waits at host:1 for 'bob'"]),
         ([[Began(FIRST)]], True, []),
         ([[Began(FIRST)], [WON]], True, ["ann waits at host:1 for 'bob'"]),
