@@ -8,6 +8,7 @@ column.
 
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from gateway.game.board import Board
@@ -17,6 +18,16 @@ Engine: TypeAlias = Callable[[Board, float], int]
 
 The built-in engines read only the discs of the board, not its moves, so the moves may be missing.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class WithArgument:
+    """What a plug-in has in place of an engine if its engine takes an argument, as in ``name:ARGUMENT``."""
+
+    make: Callable[[str], Engine]
+    """Returns the engine for an argument. Raises ValueError if the argument is not valid."""
+    argument: str
+    """What the argument is, for errors, such as ``DEPTH``."""
 
 
 class UnknownEngine(ValueError):

@@ -1,7 +1,7 @@
 """The engines by name.
 
-Knows all engines, and how to load one of the user's own. A name with a colon may run a module, a file or a
-command, so names must come from the user's command line, never from the network.
+Knows all engines, and how to load one of the user's own, or of a package with an entry point. A name may run
+a module, a file or a command, so names must come from the user's command line, never from the network.
 """
 
 import sys
@@ -11,17 +11,20 @@ from importlib import import_module
 from importlib.util import find_spec
 from random import choice
 
-from gateway.engines import Engine, EngineUnavailable, UnknownEngine, in_words
+from gateway.engines import Engine, EngineUnavailable, UnknownEngine, WithArgument, in_words
 from gateway.engines.perfect import perfect, require
 from gateway.engines.search import alpha_beta
 from gateway.game.board import COLUMNS, Board
 from gateway.game.commands import HOUSE_PLAYERS
+from gateway.runtime.plugins import Plugin, PluginError, plugins
 
 CATALOGUE = (
     "random, aima, aimafast, aima10, mc:N, mcts:N, mctime, mctstime, perfect, module:function, exec:command,"
-    " kaggle:file"
+    " kaggle:file, and those of plug-ins"
 )
 """The names that `engine_named` accepts, for help texts. N is a number of simulations."""
+PLUGINS = "c4gateway.engines"
+"""The group of the entry points of engines. The name of an entry point is the engine's name."""
 
 SECONDS = {"aima": 0.5, "aimafast": 0.01, "aima10": 10.0}
 """The longest time for a move, in seconds, of each engine of alpha-beta search."""
@@ -33,6 +36,8 @@ _SIMPLE: dict[str, Engine] = {
 }
 _COUNTED = frozenset({"mc", "mcts"})
 _TIMED = frozenset({"mctime", "mctstime"})
+_BUILT_IN = frozenset({"random", "perfect", *_SIMPLE, *_COUNTED, *_TIMED, "exec", "kaggle"})
+"""The names, up to a colon, that no plug-in can have."""
 _DIGITS = 9
 
 
@@ -41,11 +46,9 @@ def engine_named(name: str) -> Engine:
 
     Raises UnknownEngine if there is none, EngineUnavailable if a package that it needs is not installed.
     """
-    kind, colon, rest = name.partition(":")
+    kind, _, rest = name.partition(":")
     if kind in _COUNTED:
         return partial(_monte_carlo(kind), games=_number(name, rest))
-    if colon:
-        return _own(name, kind, rest)
     if name == "random":
         return anywhere
     if name == "perfect":
@@ -55,7 +58,7 @@ def engine_named(name: str) -> Engine:
         return _monte_carlo(name.removesuffix("time"))
     if name in _SIMPLE:
         return _SIMPLE[name]
-    raise UnknownEngine(f"there is no engine {name!r}, but {CATALOGUE}")
+    return _own(name)
 
 
 def house_players() -> list[str]:
@@ -84,20 +87,20 @@ def check_engine(name: str) -> None:
         from gateway.engines.kaggle import code_in  # noqa: PLC0415  rarely needed
 
         code_in(rest)
-    else:
+    elif _plugin(name) is None:
         _check_function(name, kind, rest)
 
 
 def runs_user_code(name: str) -> bool:
     """Whether the engine called `name` is the user's Python code, which runs in the caller's process."""
     kind, colon, _ = name.partition(":")
-    return bool(colon) and kind not in {*_COUNTED, "exec"}
+    return (bool(colon) and kind not in {*_COUNTED, "exec"}) or _plugin(name) is not None
 
 
 def limits_itself(name: str) -> bool:
     """Whether the engine called `name` ends its search by itself, however large its budget is."""
     kind, colon, _ = name.partition(":")
-    return kind in {*_COUNTED, "kaggle"} or (not colon and name not in _TIMED)
+    return kind in {*_COUNTED, "kaggle"} or (not colon and name not in _TIMED and _plugin(name) is None)
 
 
 def anywhere(board: Board, _budget: float) -> int:
@@ -121,7 +124,44 @@ def _number(name: str, digits: str) -> int:
     raise UnknownEngine(f"{name!r} needs a number of simulations, as in {name.partition(':')[0]}:1000")
 
 
-def _own(name: str, module: str, function: str) -> Engine:
+def _plugin(name: str) -> Plugin | None:
+    """Return the plug-in that has the engine called `name`; None if there is none. Does not load it."""
+    kind = name.partition(":")[0]
+    if kind in _BUILT_IN:
+        return None
+    return next((each for each in plugins(PLUGINS) if each.name == kind), None)
+
+
+def _plugged(plugin: Plugin, name: str) -> Engine:
+    """Load a plug-in's engine. Raises UnknownEngine."""
+    _, colon, argument = name.partition(":")
+    try:
+        found = plugin.load()
+    except PluginError as error:
+        raise UnknownEngine(str(error)) from error
+    if isinstance(found, WithArgument):
+        if not argument:
+            raise UnknownEngine(f"{name!r} needs an argument, as in {plugin.name}:{found.argument}")
+        try:
+            found = found.make(argument)
+        except ValueError as error:
+            raise UnknownEngine(f"{name!r}: {' '.join(str(error).split())}") from error
+        except (Exception, SystemExit) as error:
+            raise UnknownEngine(str(plugin.error(error))) from error
+    elif colon:
+        raise UnknownEngine(f"{name!r}: the engine {plugin.name} takes no argument")
+    if not callable(found):
+        raise UnknownEngine(str(plugin.error(f"{plugin.point.value} is no function")))
+    engine: Engine = found
+    return engine
+
+
+def _own(name: str) -> Engine:
+    module, colon, function = name.partition(":")
+    if (plugin := _plugin(name)) is not None:
+        return _plugged(plugin, name)
+    if not colon:
+        raise UnknownEngine(f"there is no engine {name!r}, but {CATALOGUE}")
     if module == "exec":
         from gateway.engines.external import program  # noqa: PLC0415  rarely needed
 
