@@ -161,8 +161,8 @@ class _RemoteGame:
     def away(self, grace: float) -> None:
         self.send(b"w %s %r" % (self.name, grace))
 
-    def back(self, game: GameId, *, is_told: bool) -> None:
-        self.send(b"b %s %d %s" % (self.name, is_told, game.encode()))
+    def back(self, game: GameId, *, is_told: bool, resumes: bool) -> None:
+        self.send(b"b %s %d %d %s" % (self.name, is_told, resumes, game.encode()))
 
     def alive(self) -> None:
         self.send(b"a %s " % self.name)
@@ -304,8 +304,10 @@ class Games:
                 self._hub.away(player.seat, _seconds(payload), now)
                 return
             case b"b":
-                told, game = payload.split(b" ")
-                self._hub.back(player.seat, game.decode("ascii"), now, is_told=told == b"1")
+                told, resumes, game = payload.split(b" ")
+                self._hub.back(
+                    player.seat, game.decode("ascii"), now, is_told=told == b"1", resumes=resumes == b"1"
+                )
                 return
             case b"a":
                 self._hub.alive(player.seat, now)

@@ -38,6 +38,7 @@ from gateway.cluster.messages import (
     Report,
     Returned,
     Sits,
+    StoodAside,
     Unmatched,
     Waits,
 )
@@ -217,6 +218,17 @@ class ClusterMatchmaker(Matchmaker):
             del self._own.players[seat]
             self._own.report(Left(seat))
 
+    def stand_aside(self, seat: int) -> None:
+        """Report that a seat has lost its place, and keeps its name."""
+        player = self._own.players.get(seat)
+        if player is None:
+            return
+        self._own.announce_first(seat)
+        self._hosted.pop(seat, None)
+        self._unreserve(seat)
+        player.turn, player.entry = None, replace(player.entry, waits=False)
+        self._own.report(StoodAside(seat))
+
     def alive(self, seat: int) -> None:
         """Report that the client of a seat has answered a probe."""
         if seat in self._own.players:
@@ -387,7 +399,7 @@ class ClusterMatchmaker(Matchmaker):
         if player is None or player.asks is None:
             return
         entry = player.asks
-        returning = Returning(seat, kept_by.kept, entry.origin, entry.proven)
+        returning = Returning(seat, kept_by.kept, entry.origin, entry.proven, entry.resumes)
         if kept_by.node == self._node:
             player.asks = None
             yield returning

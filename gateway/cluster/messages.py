@@ -93,6 +93,13 @@ class Left:
 
 
 @dataclass(frozen=True, slots=True)
+class StoodAside:
+    """A player has lost its place in the lobby or at a table, and keeps its name."""
+
+    seat: int
+
+
+@dataclass(frozen=True, slots=True)
 class Alive:
     """The client of a player has answered a probe."""
 
@@ -162,6 +169,7 @@ Fact: TypeAlias = (
     | Renamed
     | Waits
     | Left
+    | StoodAside
     | Alive
     | Away
     | Returned

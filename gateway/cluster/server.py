@@ -29,6 +29,7 @@ from gateway.cluster.messages import (
     Renamed,
     Returned,
     Sits,
+    StoodAside,
     Unmatched,
     Waits,
 )
@@ -173,7 +174,7 @@ class PairingServer:
                     seat.since = self._now - waited
                     if turn is not None:
                         self._waiting[seat] = Turn(seat.number, turn)
-            case Waits() | Left() | Alive() | Away() | Returned() | Renamed():
+            case Waits() | Left() | StoodAside() | Alive() | Away() | Returned() | Renamed():
                 if fact.seat in node.seats:
                     self._change(node.seats[fact.seat], fact)
             case Playing():
@@ -192,13 +193,18 @@ class PairingServer:
             case _:
                 assert_never(fact)
 
-    def _change(self, seat: _Seat, fact: Waits | Left | Alive | Away | Returned | Renamed) -> None:
+    def _change(
+        self, seat: _Seat, fact: Waits | Left | StoodAside | Alive | Away | Returned | Renamed
+    ) -> None:
         match fact:
             case Waits(_, turn, anew):
                 seat.since = self._now if anew or seat.since is None else seat.since
                 self._waiting[seat] = Turn(seat.number, turn)
             case Left():
                 self._drop(seat)
+            case StoodAside():
+                self._waiting.pop(seat, None)
+                self._matchmaker.stand_aside(seat.number)
             case Alive():
                 self._matchmaker.alive(seat.number)
             case Away():

@@ -99,7 +99,8 @@ def is_too_long(name: str | None, place: Place) -> bool:
 class Introduce:
     """Set the player's name for further games."""
 
-    name: str
+    name: str | None
+    """None if the player leaves its series and its place, and gives up its name. It stays connected."""
     counted: bool = True
     """Whether the player's games count in statistics."""
     to: int = 0
@@ -115,6 +116,11 @@ class Enter:
     to: int = 0
     proven: bool = False
     """Whether the client has sent the token of that name."""
+    waits: bool = True
+    """Whether the player is ready for a game. If not, it takes only its name, or its earlier seat."""
+    resumes: bool = True
+    """Whether a player that comes back after its connection broke goes on with its game. If not, the game is
+    played again."""
 
 
 @value

@@ -87,9 +87,12 @@ class Why(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Introduced:
-    """The player has this name from now on."""
+    """The player has this name from now on, and does not wait."""
 
-    name: str
+    name: str | None
+    """None if it has no name, and has left its series and its place."""
+    resumes: bool = False
+    """Whether the player asked to go on with an earlier game. There is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,8 @@ class Entered:
     """The player has entered, and waits for an opponent or for the next round."""
 
     name: str
+    resumes: bool = False
+    """Whether it has come back to its game instead, which goes on: `Resumed` follows."""
 
 
 @dataclass(frozen=True, slots=True)

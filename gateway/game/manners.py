@@ -15,6 +15,8 @@ class Illegal(Enum):
     """Nothing; the clock runs on."""
     PENALTY = auto()
     """Some of the player's time; it gets a new request to move."""
+    GAME = auto()
+    """The game; the player stays connected."""
     FORFEIT = auto()
     """The game, and the connection."""
 
@@ -43,7 +45,8 @@ class Manners:
     hears_itself: bool = True
     """Whether the player gets events for its own moves. If not, the server handles its moves faster."""
     unique_name: bool = False
-    """Whether the player's name must differ from those of other players with this manner."""
+    """Whether the player's name must differ from those of other players with this manner. It keeps the name
+    also while it has no place."""
     strict_entry: bool = False
     """Whether any refusal before the player has entered disconnects it."""
     house: bool = False
@@ -54,6 +57,6 @@ class Manners:
     """The word for players with these manners in results. The hub does not use it."""
     resumes: bool = True
     """Whether a client that comes back after its connection broke can be told the board, and so go on with
-    its game. If not, the game is played again."""
+    its game, unless it asks for another one (`Enter.resumes`). If not, the game is played again."""
     entry_limit: float | None = None
     """Seconds within which the player must enter; None for no limit."""

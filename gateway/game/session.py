@@ -318,6 +318,8 @@ class Session:
         match self.players[number].manners.illegal:
             case Illegal.FORFEIT:
                 return Outcome([note], self._break(number, Reason.ILLEGAL, now))
+            case Illegal.GAME:
+                return Outcome([note], self._end(self.side(other(number)), Reason.ILLEGAL, now))
             case Illegal.PENALTY if Objection.NOT_YOUR_TURN not in objections:
                 return self._punish(number, note, now)
             case _:

@@ -442,10 +442,10 @@ class Hub:
             if not self._kept.note_away(seat, grace, now):
                 self._leave(seat, Dismissed(Why.LEFT), now)
 
-    def back(self, seat: Seat, game: GameId, now: float, *, is_told: bool) -> None:
+    def back(self, seat: Seat, game: GameId, now: float, *, is_told: bool, resumes: bool) -> None:
         """Go on with the game of another node's player, which has come back; see `RemoteGame.back`."""
         with self._step(seat, now):
-            if not self._kept.note_back(seat, game, now, is_told=is_told):
+            if not self._kept.note_back(seat, game, now, is_told=is_told, resumes=resumes):
                 self._leave(seat, Dismissed(Why.LEFT), now)
 
     def is_kept(self, number: int) -> bool:
@@ -534,7 +534,9 @@ class Hub:
             if command.column is None:
                 objections |= Objection.NOT_A_COLUMN
             self._refuse(seat, Refused(objections, command.to), now)
-            if seat.manners.illegal is Illegal.FORFEIT and Objection.WAITING in objections:
+            # Who steps out after each game may have sent this move for the game before.
+            punishes = seat.manners.illegal is Illegal.FORFEIT and not seat.steps_out
+            if punishes and Objection.WAITING in objections:
                 self._leave(seat, Dismissed(Why.FORFEIT), now)
 
     def _stop_waiting_for_move(self, seat: Seat, pending: Pending | None, now: float) -> None:
@@ -559,6 +561,9 @@ class Hub:
             self._refuse(seat, Refused(seat.standing(), command.to), now)
 
     def _introduce(self, seat: Seat, command: Introduce, now: float) -> None:
+        if command.name is None:
+            self._give_up_name(seat, command, now)
+            return
         objections = _unfitness(command)
         if objections:
             self._refuse(seat, Refused(objections, command.to), now)
@@ -570,6 +575,22 @@ class Hub:
             self.matchmaker.rename(seat.number, command.name, counted=command.counted)
             self._settle(now)
 
+    def _give_up_name(self, seat: Seat, command: Introduce, now: float) -> None:
+        """Remove a seat from its series and its place, and take away its name. It stays connected."""
+        if seat.name is None:
+            self._refuse(seat, Refused(seat.standing() | Objection.NO_NAME, command.to), now)
+            return
+        self._leave_series(seat, now)
+        if isinstance(seat.situation, Gone):
+            return  # disconnected because of a bug
+        for timer in (self._runner.pending, self._runner.rejoins, self._runner.absences):
+            timer.cancel(seat)
+        self.matchmaker.leave(seat.number)
+        self.feed.publish(Left(seat.number))
+        seat.give_up_name()
+        seat.deliver(Introduced(None))
+        self._settle(now)
+
     def _enter(self, seat: Seat, command: Enter, now: float) -> None:
         """Continue the seat's series, or ask the matchmaker whether it may enter."""
         name = command.name if command.name is not None else seat.name
@@ -578,7 +599,7 @@ class Hub:
             objections |= _unfitness(command)
         if name is None:
             objections |= Objection.NO_NAME
-        elif not objections and seat.wants_next_round(name, command.place):
+        elif not objections and command.waits and seat.wants_next_round(name, command.place):
             self._next_round(seat, name, command, now)
             return
         entry = Entry(
@@ -591,6 +612,8 @@ class Hub:
             against=objections,
             proven=command.proven,
             is_first=seat.place is None,
+            waits=command.waits,
+            resumes=command.resumes and seat.manners.resumes,
         )
         seat.ask(Question(command, entry))
         self.matchmaker.enter(entry)
@@ -640,8 +663,12 @@ class Hub:
         self._runner.rejoins.cancel(seat)
         if seat.enter(entry.name, entry.place):
             self.feed.publish(came(seat))
-        seat.deliver(Entered(entry.name))
-        self._runner.wait(seat, now)
+        if entry.waits:
+            seat.deliver(Entered(entry.name))
+            self._runner.wait(seat, now)
+        else:
+            seat.give_up_place()
+            seat.deliver(Introduced(entry.name, entry.resumes))
         self._settle(now)
 
     def _leave(self, seat: Seat, dismissed: Dismissed, now: float) -> None:

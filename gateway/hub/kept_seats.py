@@ -81,15 +81,16 @@ class KeptSeats:
         seat.take_back(mailbox, returning.origin)
         mailbox.move_to(seat)
         if isinstance(situation, PlayingElsewhere):
-            seat.deliver(Entered(situation.names[0]))
-            self._remote.resume(seat, situation, now, is_told=is_told)
+            goes_on = returning.resumes and situation.started is not None
+            seat.deliver(Entered(situation.names[0], goes_on))
+            self._remote.resume(seat, situation, now, is_told=is_told, resumes=returning.resumes)
             return
         assert isinstance(situation, Seated)
         series, number = situation.series, situation.number
         self._runner.back(seat, max(0.0, now - since))
-        if series.is_playing and not seat.manners.resumes:
+        if series.is_playing and not returning.resumes and self._may_play_again(situation):
             self._runner.play_again(seat, now, is_told=is_told)
-        seat.deliver(Entered(situation.names[0]))
+        seat.deliver(Entered(situation.names[0], series.is_playing))
         if series.is_playing:
             for event in series.session.resume(number, now):
                 seat.deliver(event)
@@ -114,19 +115,18 @@ class KeptSeats:
         self._runner.away(seat, now)
         return True
 
-    def note_back(self, seat: Seat, game: GameId, now: float, *, is_told: bool) -> bool:
-        """Go on with the game of another node's player, which has come back.
+    def note_back(self, seat: Seat, game: GameId, now: float, *, is_told: bool, resumes: bool) -> bool:
+        """Go on with the game of another node's player, which has come back, or play it again.
 
-        `game` is the latest game that its node knows, `is_told` says whether the player was told of it. It
-        will hear of a later one as of any game. Return False if the game cannot be played again, so that the
-        player is lost for it.
+        The arguments are as for `RemoteGame.back`. The player will hear of a game later than `game` as of any
+        game. Return False if the game cannot be played again, so that the player is lost for it.
         """
         situation, since = seat.situation, seat.come_back()
         if not isinstance(situation, Seated) or not situation.series.is_playing:
             return True
         if since is not None:
             self._runner.back(seat, max(0.0, now - since))
-        if not seat.manners.resumes and situation.series.session.game == game:
+        if not resumes and situation.series.session.game == game:
             if not self._may_play_again(situation):
                 return False
             self._runner.play_again(seat, now, is_told=is_told)

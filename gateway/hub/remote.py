@@ -141,14 +141,20 @@ class RemotePlayers:
         there.game.leave()
         self._part(seat, there)
 
-    def resume(self, seat: Seat, there: PlayingElsewhere, now: float, *, is_told: bool) -> None:
-        """Go on with a player's game after its absence. `is_told`: whether it was told of the game before."""
-        there.game.back("" if there.started is None else there.started.game, is_told=is_told)
+    def resume(
+        self, seat: Seat, there: PlayingElsewhere, now: float, *, is_told: bool, resumes: bool
+    ) -> None:
+        """Go on with a player's game after its absence, or have it played again unless it `resumes`.
+
+        `is_told` says whether the player was told of the game before.
+        """
+        game = "" if there.started is None else there.started.game
+        there.game.back(game, is_told=is_told, resumes=resumes)
         if there.started is None:  # the game is to be played again
             if not there.ready and seat.place is not None:
                 self.next_round(there, Enter(seat.place, there.player.name))
             return
-        if not seat.manners.resumes:
+        if not resumes:
             there.awaits_replay = True
             there.request = there.handed = None
             self.flags.cancel(seat)

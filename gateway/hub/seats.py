@@ -186,10 +186,11 @@ class RemoteGame(Protocol):
     def away(self, grace: float) -> None:
         """Report that the player's connection broke, and that its seat is kept for `grace` seconds."""
 
-    def back(self, game: GameId, *, is_told: bool) -> None:
+    def back(self, game: GameId, *, is_told: bool, resumes: bool) -> None:
         """Report that the player has come back.
 
-        `game` is the latest game that its node knows. `is_told` says whether the player was told of it.
+        `game` is the latest game that its node knows. `is_told` says whether the player was told of it,
+        `resumes` whether it goes on with the game. If not, the game is played again.
         """
 
     def alive(self) -> None:
@@ -543,6 +544,12 @@ class Seat:
     def give_up_place(self) -> None:
         """Release the place."""
         self.has_place = False
+
+    def give_up_name(self) -> None:
+        """Be as after connecting: without a name, a place or a series."""
+        self.name = self.place = self.pending = None
+        self.has_place = False
+        self.situation = Out()
 
     def wait(self, turn: int, since: float) -> Turn:
         """Make the player wait for an opponent; return its turn, which gets the number `turn`.

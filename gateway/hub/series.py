@@ -131,8 +131,11 @@ class SeriesRunner:
                 self.absences.set(seat, now + ABSENCE)
 
     def give_up_place(self, seat: Seat) -> None:
-        """Release the place of a seat."""
-        self._matchmaker.leave(seat.number)
+        """Release the place of a seat. A player with a unique name keeps its name."""
+        if seat.manners.unique_name:
+            self._matchmaker.stand_aside(seat.number)
+        else:
+            self._matchmaker.leave(seat.number)
         seat.give_up_place()
 
     def meet(self, match: Match | Hosting | Hosted, now: float) -> None:

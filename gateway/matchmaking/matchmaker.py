@@ -60,6 +60,10 @@ class Entry:
     """Whether the client has sent the token of its name."""
     is_first: bool = False
     """Whether the client has never entered before, so that it may come back after its connection broke."""
+    waits: bool = True
+    """Whether the player will wait at its place. If not, it gets only its name, or its earlier seat."""
+    resumes: bool = True
+    """Whether a player that comes back goes on with its game. If not, the game is played again."""
 
     def may_replace(self, other: "Entry") -> bool:
         """Whether this entry may come from the client of `other`, judging by token or address.
@@ -87,7 +91,8 @@ class Returning:
     kept: int
     origin: str
     proven: bool
-    """`origin` and `proven` are as in the `Entry` of the new connection."""
+    resumes: bool = True
+    """`origin`, `proven` and `resumes` are as in the `Entry` of the new connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +193,10 @@ class Matchmaker:
 
     def engage(self, house: HousePlayers) -> None:
         """Use house players from now on."""
+
+    def stand_aside(self, seat: int) -> None:
+        """Free the place of a seat, which keeps its name. By default, it loses its name, too."""
+        self.leave(seat)
 
     def rename(self, seat: int, name: str, *, counted: bool) -> None:
         """Set the name of a seat that has entered, for further series."""

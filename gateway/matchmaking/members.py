@@ -12,7 +12,7 @@ from gateway.matchmaking.tables import LargeTable, Table
 
 @dataclass(eq=False, slots=True)
 class Member:
-    """A player in the lobby or at a table."""
+    """A player in the lobby or at a table, or one that has only a name."""
 
     entry: Entry
     name: str

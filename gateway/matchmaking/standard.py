@@ -173,19 +173,17 @@ class LobbyAndTables(Matchmaker):
         player = self._players.pop(seat, None)
         if player is None:
             return
-        player.turn = None
         self._away.discard(seat)
         self._free_name(player)
         self._freed.extend(self._claimants.pop(seat, ()))
         self._obstacles.names.discard(player.name)
-        self._obstacles.forget(player)
-        self._lonely.cancel(player)
-        if player.seeker is not None:
-            self._lobby.remove(player.seeker)
-        if player.table is not None:
-            self._rise(seat, player.table)
-        if player.large is not None:
-            player.large.rise(seat)
+        self._free_place(player)
+
+    def stand_aside(self, seat: int) -> None:
+        """Remove a player from the lobby or from its table. It keeps its name."""
+        player = self._players.get(seat)
+        if player is not None:
+            self._free_place(player)
 
     def began(self, match: Match, game: int, *, is_again: bool = False) -> None:
         """Count a game, unless it is played again."""
@@ -302,8 +300,10 @@ class LobbyAndTables(Matchmaker):
 
     def _objections(self, entry: Entry) -> Objection:
         against = entry.against
-        if entry.manners.unique_name and (entry.name, True) in self._named:
+        if entry.manners.unique_name and self._named.get((entry.name, True), {}).keys() - {entry.seat}:
             against |= Objection.NAME_TAKEN
+        if not entry.waits:
+            return against
         player = self._players.get(entry.seat)
         is_there = player is not None and self._has_seat(player, entry)
         if self._is_full(entry) and (against or not is_there):
@@ -319,7 +319,7 @@ class LobbyAndTables(Matchmaker):
             return holders
         if Objection.NAME_TAKEN in against:
             # There are several only if the players of several nodes were taken over.
-            holders |= self._named[entry.name, True].keys()
+            holders |= self._named[entry.name, True].keys() - {entry.seat}
             if not all(entry.may_replace(self._players[seat].entry) for seat in holders):
                 return set()
         if Objection.TABLE_FULL in against and isinstance(entry.place, AtTable):
@@ -369,7 +369,7 @@ class LobbyAndTables(Matchmaker):
 
     def _give_back(self, seat: int, entry: Entry) -> None:
         self._away.discard(seat)
-        self._decisions.append(Returning(entry.seat, seat, entry.origin, entry.proven))
+        self._decisions.append(Returning(entry.seat, seat, entry.origin, entry.proven, entry.resumes))
 
     def _keeps_place(self, seat: int) -> None:
         """Decide about the requests that waited only for the probe of a seat, which keeps its place."""
@@ -430,6 +430,8 @@ class LobbyAndTables(Matchmaker):
         self._obstacles.names.add(entry.name)
         self._note_name(player)
         match entry.place:
+            case _ if not entry.waits:
+                pass
             case AtTable() if (large := self._large_tables.get(entry.place.key)) is not None:
                 player.large = large
                 large.sit(entry.seat, entry.name)
@@ -475,6 +477,18 @@ class LobbyAndTables(Matchmaker):
         self._rise(player.entry.seat, table)
         large.sit(player.entry.seat, player.name)
         return True
+
+    def _free_place(self, player: Member) -> None:
+        seat, player.turn = player.entry.seat, None
+        self._obstacles.forget(player)
+        self._lonely.cancel(player)
+        if player.seeker is not None:
+            self._lobby.remove(player.seeker)
+        if player.table is not None:
+            self._rise(seat, player.table)
+        if player.large is not None:
+            player.large.rise(seat)
+        player.seeker = player.table = player.large = None
 
     def _note_name(self, player: Member) -> None:
         seats = self._named.setdefault((player.name, player.entry.manners.unique_name), {})

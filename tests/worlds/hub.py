@@ -61,6 +61,8 @@ STEPPING_OUT = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT)
 HANGING_UP = Manners(illegal=Illegal.FORFEIT, afterwards=Afterwards.HANG_UP, rounds=4, resumes=False)
 """As Droidcon's: illegal moves lose, the connection ends with a series of four rounds, and no board can be
 told."""
+NAMED = Manners(illegal=Illegal.GAME, afterwards=Afterwards.STEP_OUT, unique_name=True)
+"""As RPI's at a table: illegal moves cost the game, each game is asked for, and a name has one bearer."""
 MANNERS = {"stands by": STANDING_BY, "steps out": STEPPING_OUT, "hangs up": HANGING_UP}
 HOUSE = Manners(illegal=Illegal.FORFEIT, afterwards=Afterwards.HANG_UP, house=True)
 

@@ -67,7 +67,7 @@ def test_player_goes_on_with_its_game_at_any_node(
     ann.break_off()
     net.wait(2.0)
     again = enter(net, back, "ann", manners)
-    assert again.heard[0] == Entered("ann")
+    assert again.heard[0] == Entered("ann", resumes=True)
     resumed = again.last(Resumed)
     assert (resumed.game, resumed.board.moves) == (bob.last(Started).game, (3, 3))
     assert again.last(ToMove).board.moves == (3, 3)

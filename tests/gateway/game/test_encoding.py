@@ -69,7 +69,7 @@ places = st.builds(InLobby, wishes) | st.builds(AtTable, names)
 
 EVENTS: dict[type, st.SearchStrategy[Event]] = {
     Introduced: st.builds(Introduced, names),
-    Entered: st.builds(Entered, names),
+    Entered: st.builds(Entered, names, st.booleans()),
     Started: st.builds(Started, games, sides, st.tuples(names, names)),
     Resumed: st.builds(Resumed, games, sides, st.tuples(names, names), boards, seconds),
     ToMove: st.builds(ToMove, games, st.integers(1), boards, st.none() | seconds),
@@ -90,7 +90,7 @@ EVENTS: dict[type, st.SearchStrategy[Event]] = {
 }
 COMMANDS: dict[type, st.SearchStrategy[Command]] = {
     Introduce: st.builds(Introduce, names, st.booleans(), numbers),
-    Enter: st.builds(Enter, places, st.none() | names, numbers),
+    Enter: st.builds(Enter, places, st.none() | names, numbers, waits=st.booleans(), resumes=st.booleans()),
     Play: st.builds(Play, st.none() | st.integers(), numbers),
     Ask: st.builds(Ask, numbers),
     Unfit: st.builds(Unfit, numbers),
@@ -127,6 +127,7 @@ def test_form_is_one_object_with_a_version_the_kind_and_the_fields() -> None:
     }
     place = {"class": "InLobby", "wish": {"class": "Wish", "name": "bob", "any_case": False}}
     about = {"version": 1, "class": "Enter", "place": place, "name": None, "to": 5, "proven": False}
+    about |= {"waits": True, "resumes": True}
     assert json.loads(encode(Enter(InLobby(Wish("bob")), None, 5))) == about
     refused = {"version": 1, "class": "Refused", "objections": ["WAITING", "UNFIT"], "to": 2, "game": None}
     assert json.loads(encode(Refused(Objection.UNFIT | Objection.WAITING, 2))) == refused
@@ -141,7 +142,14 @@ GOOD = {
     "Started": {"game": GAME, "you": 1, "names": ["ann", "bob"]},
     "Refused": {"objections": ["UNFIT"], "to": 1, "game": None},
     "Dismissed": {"why": "LEFT", "objections": []},
-    "Enter": {"place": {"class": "InLobby", "wish": None}, "name": None, "to": 0, "proven": False},
+    "Enter": {
+        "place": {"class": "InLobby", "wish": None},
+        "name": None,
+        "to": 0,
+        "proven": False,
+        "waits": True,
+        "resumes": True,
+    },
 }
 WISH = {"class": "Wish", "name": "a"}
 

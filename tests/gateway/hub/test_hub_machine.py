@@ -1,4 +1,4 @@
-"""Any players of the three manners say anything at any time."""
+"""Any players of the four manners say anything at any time."""
 
 from collections import Counter
 from itertools import combinations
@@ -7,7 +7,7 @@ from typing import TypeVar
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from worlds.hub import HANGING_UP, LOBBY, STANDING_BY, STEPPING_OUT, TABLE, Client, World, wishing
+from worlds.hub import HANGING_UP, LOBBY, NAMED, STANDING_BY, STEPPING_OUT, TABLE, Client, World, wishing
 
 from gateway.game.commands import (
     Ask,
@@ -42,16 +42,18 @@ PLACES = st.sampled_from(
     ]
 )
 COMMANDS = st.one_of(
-    st.builds(Enter, PLACES, NAMES | st.none(), proven=st.booleans()),
+    st.builds(
+        Enter, PLACES, NAMES | st.none(), proven=st.booleans(), waits=st.sampled_from([True, True, False])
+    ),
     st.builds(Play, st.none() | st.integers(-1, 7)),
-    st.sampled_from([Ask(), Unfit(), Unreadable(), Leave()]),
+    st.sampled_from([Ask(), Unfit(), Unreadable(), Leave(), Introduce(None)]),
     st.builds(Denied, st.just(Objection.TOKEN_WRONG), st.sampled_from([0.0, 0.25, 8.0])),
     NAMES.map(lambda name: Introduce(name, name.upper() != "TEST")),
 )
 ANY = st.integers(0, 99)
 COLUMNS = st.integers(0, 6)
 ORIGINS = st.sampled_from(["", "192.0.2.7"])
-MANNERS = st.sampled_from([STANDING_BY, STEPPING_OUT, HANGING_UP])
+MANNERS = st.sampled_from([STANDING_BY, STEPPING_OUT, HANGING_UP, NAMED])
 
 
 class AnythingGoes(RuleBasedStateMachine):
@@ -95,7 +97,7 @@ class AnythingGoes(RuleBasedStateMachine):
     @rule(number=ANY, command=COMMANDS)
     def say_anything(self, number: int, command: Command) -> None:
         client = pick(self.clients, number)
-        if isinstance(command, Introduce) and client.seat.manners.unique_name:
+        if isinstance(command, Introduce) and command.name is not None and client.seat.manners.unique_name:
             return  # who bears a name alone takes it with its entry
         self.say(client, command)
 
