@@ -72,6 +72,7 @@ function replace(part, coming) {
   part.replaceChildren(...coming.childNodes);
   for (const [index, each] of findAll(".scroller", part).entries()) each.scrollLeft = scrolled[index] ?? 0;
   localize(part);
+  cutColumns();
 }
 
 setInterval(() => countDown(), 1_000);
