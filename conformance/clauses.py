@@ -1,15 +1,16 @@
 """Which clauses the protocol documents contain, and which of these no transcript cites.
 
-Reads the clause numbers in `adapters/<dialect>/PROTOCOL.md`, in the installed `adapters` package. Imports no
-module of that package.
+Reads the clause numbers in `adapters/<dialect>/PROTOCOL.md`, in the installed `adapters` package, and in the
+documents of plug-ins. Imports no module of that package.
 """
 
 import importlib.util
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from conformance.steps import Clause, Transcript
 
@@ -39,9 +40,16 @@ def protocols_folder() -> Path | None:
     return Path(locations[0]) if locations else None
 
 
-def coverage(folder: Path | None, transcripts: Iterable[Transcript]) -> Coverage:
-    """Compare the clauses of all PROTOCOL.md files under `folder` with those that transcripts cite."""
-    found = [(path, _clauses_of(path)) for path in sorted(folder.glob("*/PROTOCOL.md"))] if folder else []
+def coverage(
+    folder: Path | None, transcripts: Iterable[Transcript], plugins: Mapping[str, Path] = MappingProxyType({})
+) -> Coverage:
+    """Compare the clauses of all PROTOCOL.md files under `folder` with those that transcripts cite.
+
+    `plugins` are the documents of further dialects, by the dialects' names.
+    """
+    ours = sorted(folder.glob("*/PROTOCOL.md")) if folder else []
+    documents = [*((path.parent.name, path) for path in ours), *plugins.items()]
+    found = [(path, _clauses_of(dialect, path)) for dialect, path in documents]
     problems = [] if found else [f"no PROTOCOL.md under {folder or 'an installed adapters package'}"]
     for path, clauses in found:
         twice = [clause.number for clause, count in Counter(clauses).items() if count > 1]
@@ -57,5 +65,5 @@ def coverage(folder: Path | None, transcripts: Iterable[Transcript]) -> Coverage
     return Coverage(tuple(in_order), tuple(c for c in in_order if c not in cited), tuple(problems))
 
 
-def _clauses_of(path: Path) -> list[Clause]:
-    return [Clause(path.parent.name, number) for number in _CLAUSE.findall(path.read_text(encoding="utf-8"))]
+def _clauses_of(dialect: str, path: Path) -> list[Clause]:
+    return [Clause(dialect, number) for number in _CLAUSE.findall(path.read_text(encoding="utf-8"))]

@@ -14,6 +14,7 @@ import trio
 
 from conformance.arguments import Parser, UsageError, file, seconds, write
 from conformance.clauses import Coverage, coverage, protocols_folder
+from conformance.dialects import found
 from conformance.exports import as_json, as_junit
 from conformance.launch import COMMAND
 from conformance.library import choose, load
@@ -28,7 +29,7 @@ python -m conformance [TARGET...] [ID...] [options]
 
 Play transcripts against a server and say, clause by clause, whether it does what PROTOCOL.md says.
 
-  TARGET   nac4=HOST:PORT, nac4=ws://HOST:PORT/path, arena=..., droidcon=HOST:PORT;
+  TARGET   DIALECT=HOST:PORT, such as droidcon=HOST:PORT, or nac4=ws://HOST:PORT/path;
            without any, the gateway is started here
   ID       nac4/win, or nac4 for all of a folder; without any, all, and the clause check"""
 
@@ -58,7 +59,11 @@ def main(argv: Sequence[str], places: Places | None = None) -> int:
 def _main(argv: Sequence[str], places: Places) -> int:
     options = _parse(argv)
     wanted = [word for word in options.words if "=" not in word]
+    for fault in found().faults:
+        print(f"conformance: {fault}", file=sys.stderr)
     everything = load(places.transcripts)
+    for folder in found().folders.values():
+        everything += load(folder.transcripts)
     try:
         targets = _targets([word for word in options.words if "=" in word])
         chosen = choose(everything, wanted)
@@ -111,7 +116,8 @@ def _targets(words: Sequence[str]) -> dict[str, Address]:
 
 
 def _coverage(everything: Sequence[Transcript | Broken], places: Places) -> Coverage:
-    return coverage(places.protocols, (t for t in everything if isinstance(t, Transcript)))
+    plugins = {name: each.protocol for name, each in found().folders.items() if each.protocol.is_file()}
+    return coverage(places.protocols, (t for t in everything if isinstance(t, Transcript)), plugins)
 
 
 def _check(everything: Sequence[Transcript | Broken], places: Places) -> int:

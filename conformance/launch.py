@@ -1,7 +1,7 @@
 """The gateway as a subprocess: start it, read its addresses from its output, stop it with SIGTERM.
 
-Uses only the gateway's command line, the three addresses in its output, and its exit status. Must not import
-the gateway.
+Uses only the gateway's command line, the addresses in its output, and its exit status. Must not import the
+gateway.
 """
 
 import os
@@ -14,23 +14,19 @@ from typing import NoReturn
 
 import trio
 
-from conformance.dialects import DIALECTS
+from conformance.dialects import DIALECTS, dialects
 from conformance.targets import WEB, Address, addresses_in
 
 COMMAND = (
     sys.executable,
     "-m",
     "gateway",
-    "--nac4",
-    "0",
-    "--arena",
-    "0",
-    "--tcp",
-    "0",
+    *(word for each in DIALECTS.values() for word in each.port),
     "--db",
     "none",
     "--no-web",
 )
+"""The command that starts a gateway with a port for each built-in dialect."""
 START_SECONDS = 15.0
 STOP_SECONDS = 15.0
 
@@ -69,8 +65,8 @@ class Server:
 
     @property
     def _has_named_all(self) -> bool:
-        wanted = {*DIALECTS, WEB} if "--web" in self.options else {*DIALECTS}
-        return wanted <= self.addresses.keys()
+        wanted = {*DIALECTS, *(name for name, each in dialects().items() if each.port[0] in self.options)}
+        return wanted | ({WEB} if "--web" in self.options else set()) <= self.addresses.keys()
 
     async def _begin(self) -> None:
         with trio.move_on_after(START_SECONDS):
@@ -83,8 +79,8 @@ class Server:
                 await self.process.wait()
         if self.process.poll() is None:
             self.process.kill()
-            await self.fail(f"did not name its three addresses within {START_SECONDS:g} s")
-        await self.fail(f"exited with status {self.process.returncode} before it named its three addresses")
+            await self.fail(f"did not name its addresses within {START_SECONDS:g} s")
+        await self.fail(f"exited with status {self.process.returncode} before it named its addresses")
 
     async def fail(self, what: str) -> NoReturn:
         """Raise ServerError with `what` and the last output. The process must have ended or been killed."""
@@ -129,7 +125,7 @@ async def start(
     command: Sequence[str] = COMMAND,
     hear: Callable[[bytes], object] = len,
 ) -> Server:
-    """Start the gateway and wait until it has printed its three addresses.
+    """Start the gateway and wait until it has printed its addresses.
 
     Tasks of `nursery` read its output and pass each piece of its stderr to `hear`. Raises ServerError.
     """

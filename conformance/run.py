@@ -5,12 +5,13 @@ may run at once. Must not know the steps of a transcript.
 """
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import trio
 
+from conformance.dialects import DIALECTS, dialects
 from conformance.launch import COMMAND, Server, ServerError, start
 from conformance.outcome import Failed, Outcome, Result, Skipped
 from conformance.placeholders import USUAL_CLOCK, run_token
@@ -80,7 +81,8 @@ class _Player:
     async def _on_own_server(self, options: tuple[str, ...], group: list[Transcript]) -> None:
         async with self._room, trio.open_nursery() as nursery:
             try:
-                server = await start(nursery, _placed(options, group[0].path), self._settings.command)
+                placed = (*_placed(options, group[0].path), *_ports(group))
+                server = await start(nursery, placed, self._settings.command)
             except ServerError as error:
                 self._run.troubles.append(str(error))
                 for transcript in group:
@@ -120,6 +122,12 @@ class _Player:
         if len(transcript.needs) > (2 if has_clock else 0):
             return Skipped(f"needs a server started with {' '.join(transcript.needs)}")
         return None
+
+
+def _ports(group: Iterable[Transcript]) -> Iterator[str]:
+    """Yield the options of the gateway for the ports of plug-ins whose dialects the transcripts use."""
+    for name in sorted({dialect for each in group for dialect in each.dialects} - DIALECTS.keys()):
+        yield from dialects()[name].port
 
 
 def _placed(options: Iterable[str], path: Path) -> tuple[str, ...]:

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from urllib.parse import urlsplit
 
-from conformance.dialects import DIALECTS
+from conformance.dialects import dialects
 
 WEB = "web"
 """The name of the front end for browsers: the page, and results by HTTP."""
 METRICS = "metrics"
 """The name of the front end for Prometheus: the server's metrics."""
-_WORDS = {"page": WEB, "metrics": METRICS} | {dialect: dialect for dialect in DIALECTS}
-"""Maps the gateway's word for each front end to the name used here."""
+_WORDS = {"page": WEB, "metrics": METRICS}
+"""The gateway's words for front ends whose names here are others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +42,16 @@ class Address:
 def parse_target(word: str) -> tuple[str, Address]:
     """Parse `DIALECT=ADDRESS` from the command line. Raises ValueError with a message for the user."""
     dialect, _, address = word.partition("=")
-    if dialect not in DIALECTS:
-        raise ValueError(f"{word!r}: {dialect!r} is no dialect; there are {', '.join(DIALECTS)}")
+    if dialect not in dialects():
+        raise ValueError(f"{word!r}: {dialect!r} is no dialect; there are {', '.join(dialects())}")
     return dialect, parse_address(dialect, address)
 
 
 def parse_address(dialect: str, text: str) -> Address:
     """Parse `HOST:PORT`, or for websocket dialects also `ws://HOST:PORT/path`. Raises ValueError."""
     scheme, _, rest = text.rpartition("://")
-    allowed = ("", DIALECTS[dialect].scheme if dialect in DIALECTS else "http")
+    known = dialects().get(dialect)
+    allowed = ("", "http" if known is None else known.scheme)
     if scheme not in allowed:
         raise ValueError(f"{text!r}: a {dialect} server is reached by {allowed[1]}://, not by {scheme}://")
     try:
@@ -60,7 +61,7 @@ def parse_address(dialect: str, text: str) -> Address:
         raise ValueError(f"{text!r}: {error}") from None
     if not host or not port:
         raise ValueError(f"{text!r} is no address; write HOST:PORT")
-    if dialect in DIALECTS and not DIALECTS[dialect].has_paths and parts.path.strip("/"):
+    if known is not None and not known.has_paths and parts.path.strip("/"):
         raise ValueError(f"{text!r}: a {dialect} server has no path")
     return Address(host, port, parts.path)
 
@@ -70,6 +71,6 @@ def addresses_in(line: str) -> dict[str, Address]:
     words = [word.strip(",;") for word in line.split()]
     found = {}
     for word, following in pairwise(words):
-        if word in _WORDS and re.search(r":[0-9]+", following):
-            found[_WORDS[word]] = parse_address(word, following)
+        if (word in _WORDS or word in dialects()) and re.search(r":[0-9]+", following):
+            found[_WORDS.get(word, word)] = parse_address(word, following)
     return found

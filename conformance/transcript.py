@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from conformance import steps
-from conformance.dialects import DIALECTS
+from conformance.dialects import dialects
 from conformance.payloads import expectation, outgoing
 from conformance.placeholders import RESERVED, USUAL_CLOCK, Names, PlaceholderError, expand, span
 from conformance.steps import Clause, Client, Form, Line, Manner, Step, Transcript
@@ -164,8 +164,8 @@ class _Reader:
     def _add_client(self, rest: str) -> None:
         name, dialect, *more = rest.split() + [""] * (2 - len(rest.split()))
         self._new_name(name)
-        if dialect not in DIALECTS:
-            raise ValueError(f"{dialect!r} is no dialect; there are {', '.join(DIALECTS)}")
+        if dialect not in dialects():
+            raise ValueError(f"{dialect!r} is no dialect; there are {', '.join(dialects())}")
         named = more.pop(0) if more and not more[0].startswith("/") else None
         manner = _manner(dialect, named)
         path = more.pop(0) if more and manner.websocket else None
@@ -266,7 +266,7 @@ class _Reader:
 
 
 def _manner(dialect: str, word: str | None) -> Manner:
-    manners = DIALECTS[dialect].manners
+    manners = dialects()[dialect].manners
     if word is None:
         return next(iter(manners.values()))
     if word not in manners or not word:

@@ -68,4 +68,4 @@ class Droidcon(Script):
         return self.over(place, winner, late=self.timed and is_early)
 
 
-DIALECT = Dialect("droidcon", "tcp", {"": Manner.LINES}, {"droidcon": Droidcon})
+DIALECT = Dialect("droidcon", "tcp", {"": Manner.LINES}, {"droidcon": Droidcon}, "tcp")

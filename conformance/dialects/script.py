@@ -216,6 +216,13 @@ class Dialect:
     """The manners that a transcript's client may use, by name. The first is the default."""
     bots: Mapping[str, Callable[..., Script]]
     """For each kind of bot, a function that creates its script from a game and optionally `timed`."""
+    option: str = ""
+    """The gateway's option for the dialect's port, without dashes; if empty, it is the dialect's name."""
+
+    @property
+    def port(self) -> tuple[str, str]:
+        """The words of a command line that let the gateway take any free port for the dialect."""
+        return f"--{self.option or self.name}", "0"
 
     @property
     def has_paths(self) -> bool:

@@ -4,20 +4,22 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from worlds.plugins import install
 
 import conformance.__main__
 from conformance import launch
 from conformance.clauses import protocols_folder
 from conformance.cli import Places, main
+from conformance.dialects import DIALECTS, found
 
 FAKE = Path(__file__).parent / "data" / "fake_gateway.py"
-COMMAND = (sys.executable, str(FAKE), "--nac4", "0", "--arena", "0", "--tcp", "0")
+COMMAND = (sys.executable, str(FAKE), *(word for each in DIALECTS.values() for word in each.port))
 
 GREETED = "a < options {rest}\n"
 Write = Callable[..., None]
@@ -239,14 +241,14 @@ def test_target_is_played_against_as_given(
         (
             GREETED,
             "--refuse",
-            "the server started with --refuse exited with status 2 before it named its three addresses;"
+            "the server started with --refuse exited with status 2 before it named its addresses;"
             " its stderr:\nno such option: --refuse",
             "0 passed, 0 failed, 1 skipped",
         ),
         (
             GREETED,
             "--mute",
-            "the server started with --mute did not name its three addresses within 1 s; its stderr is empty",
+            "the server started with --mute did not name its addresses within 1 s; its stderr is empty",
             "0 passed, 0 failed, 1 skipped",
         ),
         (
@@ -350,7 +352,7 @@ def test_documents_are_those_of_the_installed_adapters() -> None:
     ("words", "message"),
     [
         (["--nonsense"], "unrecognized arguments: --nonsense"),
-        (["foo=1:2"], "'foo=1:2': 'foo' is no dialect; there are nac4, arena, droidcon"),
+        (["foo=1:2"], f"'foo=1:2': 'foo' is no dialect; there are {', '.join(DIALECTS)}"),
         (["nac4=localhost"], "'localhost' is no address; write HOST:PORT"),
         (["nac4=localhost:99999"], "'localhost:99999': Port out of range 0-65535"),
         (["nac4=wss://h:1"], "'wss://h:1': a nac4 server is reached by ws://, not by wss://"),
@@ -427,3 +429,98 @@ def test_command_runs_as_a_module() -> None:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "conformance: unrecognized arguments: --nonsense (--help tells more)\n"
+
+
+# Plug-ins.
+
+SCRIPT = """
+from conformance.dialects.droidcon import Droidcon
+from conformance.dialects.script import Dialect
+from conformance.steps import Manner
+
+DIALECT = Dialect({name!r}, "tcp", {{"": Manner.LINES}}, {{"knock": Droidcon}})
+"""
+KNOCK = "# About knocking.\nclause knock 1.1\nsource derived\nclient a knock\n" + GREETED
+
+
+@pytest.fixture
+def plugged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Yield the folder of the package ``c4knock``. Its module with the dialect must not be imported."""
+    site = tmp_path / "site"
+    install(site, "c4knock", "c4gateway.dialects", {"knock": "c4knock.dialect:DIALECT"}, {})
+    folder = site / "c4knock"
+    (folder / "transcripts" / "knock").mkdir(parents=True)
+    (folder / "__init__.py").write_text("raise ImportError('imported')")
+    (folder / "PROTOCOL.md").write_text("**1.1** One.\n\n**1.2** Two.\n")
+    (folder / "transcripts" / "knock" / "plain.txt").write_text(KNOCK)
+    monkeypatch.syspath_prepend(site)
+    found.cache_clear()
+    yield folder
+    found.cache_clear()
+
+
+@pytest.mark.parametrize("place", [".", "knock"])
+def test_transcripts_and_clauses_of_a_plug_in_are_found_beside_its_script(
+    place: str, plugged: Path, places: Places, write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("plain", GREETED, clause="1.1 1.2")
+    (plugged / place).mkdir(exist_ok=True)
+    (plugged / place / "script.py").write_text(SCRIPT.format(name="knock"))
+    for each in ("PROTOCOL.md", "transcripts"):
+        (plugged / each).rename(plugged / place / each)
+    assert main([], places) == 1
+    captured = capsys.readouterr()
+    assert captured.out == (
+        "droidcon\n"
+        "  1.1  passed  (droidcon/plain)\n"
+        "  1.2  passed  (droidcon/plain)\n"
+        "\n"
+        "knock\n"
+        "  1.1  passed  (knock/plain)\n"
+        "  1.2  no transcript cites it\n"
+        "\n"
+        "1 clause without a transcript:\n"
+        "  knock 1.2\n"
+        "\n"
+        "2 passed, 0 failed, 0 skipped\n"
+    )
+    assert captured.err == ""
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        (SCRIPT.format(name="other"), "TypeError: its DIALECT is not the Dialect of the name 'knock'"),
+        ("", "AttributeError: "),
+        ("raise SystemExit(3)", "SystemExit: 3"),
+        ("def (", "SyntaxError: "),
+    ],
+)
+def test_script_of_a_plug_in_that_fails_costs_one_line(
+    script: str,
+    words: str,
+    plugged: Path,
+    places: Places,
+    write: Write,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write("plain", GREETED, clause="1.1 1.2")
+    (plugged / "script.py").write_text(script)
+    assert main([], places) == 0
+    captured = capsys.readouterr()
+    assert captured.out.endswith("\n1 passed, 0 failed, 0 skipped\n")
+    [line] = captured.err.splitlines()
+    assert f"the plug-in 'knock' is left out, since {plugged / 'script.py'} fails: {words}" in line
+
+
+@pytest.mark.parametrize("name", ["knock", "nac4"])
+def test_plug_in_without_a_script_or_with_a_name_that_is_taken_is_none_of_the_runners(
+    name: str, plugged: Path, places: Places, write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("plain", GREETED, clause="1.1 1.2")
+    if name == "nac4":
+        (plugged / "script.py").write_text(SCRIPT.format(name=name))
+        points = plugged.parent / "c4knock-1.0.dist-info" / "entry_points.txt"
+        points.write_text("[c4gateway.dialects]\nnac4 = c4knock.dialect:DIALECT\n")
+    assert main([], places) == 0
+    assert capsys.readouterr().err == ""

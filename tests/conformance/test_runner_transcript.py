@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from conformance import steps
+from conformance.dialects import DIALECTS
 from conformance.library import choose, load
 from conformance.steps import Clause, Client, Form, Line, Manner, Transcript
 from conformance.transcript import TranscriptError, parse
@@ -148,7 +149,7 @@ def test_step_that_makes_no_sense_is_told_with_its_line(line: str, message: str)
         ("clock soon", 1, "expected seconds behind --clock, with one decimal at most"),
         ("needs --rounds 1 --clock", 1, "expected seconds behind --clock, with one decimal at most"),
         ("needs rounds", 1, "expected options of the gateway such as: needs --rounds 1"),
-        ("client a", 1, "'' is no dialect; there are nac4, arena, droidcon"),
+        ("client a", 1, f"'' is no dialect; there are {', '.join(DIALECTS)}"),
         ("client", 1, "'' is not a name; a name is a lower case letter, then letters and digits"),
         ("client A nac4", 1, "'A' is not a name; a name is a lower case letter, then letters and digits"),
         ("client table nac4", 1, "nobody may be called 'table'; the word has a meaning of its own"),

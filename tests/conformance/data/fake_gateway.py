@@ -1,16 +1,20 @@
 """Stands in for the gateway in tests of the runner: says where it listens, and misbehaves on demand.
 
-To whoever connects, its TCP front end says its options as a line; the others are there, and say nothing.
+Each option with the value 0 is a front end. To whoever connects to one of them, it says its further
+options as a line.
 It is started often, so it imports little. It ends by os._exit, for nothing of it is worth cleaning up.
 """
 
 import os
 import signal
-import socket
 import sys
+from itertools import pairwise
 from socketserver import StreamRequestHandler, ThreadingTCPServer
+from threading import Thread
 
-OPTIONS = sys.argv[7:]  # behind --nac4 0 --arena 0 --tcp 0
+WORDS = [*pairwise([*sys.argv[1:], ""])]
+FRONTS = [word[2:] for word, value in WORDS if value == "0"]
+OPTIONS = [word for word, value in WORDS if "0" not in (word, value)]
 HERE = ("127.0.0.1", 0)
 
 
@@ -26,17 +30,17 @@ class Client(StreamRequestHandler):
 
 
 def main() -> None:
-    with (
-        ThreadingTCPServer(HERE, Client) as tcp,
-        socket.create_server(HERE) as nac4,
-        socket.create_server(HERE) as arena,
-    ):
-        signal.signal(signal.SIGTERM, lambda *_: os._exit(3 if "--sour" in OPTIONS else 0))
-        print(f"listening: droidcon 127.0.0.1:{tcp.server_address[1]}, line by line", flush=True)
-        for dialect, server in (("nac4", nac4), ("arena", arena)):
-            if "--mute" not in OPTIONS:
-                print(f"{dialect} ws://127.0.0.1:{server.getsockname()[1]}", flush=True)
-        tcp.serve_forever(poll_interval=3600)
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(3 if "--sour" in OPTIONS else 0))
+    servers = [ThreadingTCPServer(HERE, Client) for _ in FRONTS]
+    for name, server in zip(FRONTS, servers, strict=True):
+        address = f"127.0.0.1:{server.server_address[1]}"
+        if name == "tcp":
+            print(f"listening: droidcon {address}, line by line", flush=True)
+        elif "--mute" not in OPTIONS:
+            print(f"{name} {address}", flush=True)
+    for server in servers[1:]:
+        Thread(target=server.serve_forever, args=(3600,), daemon=True).start()
+    servers[0].serve_forever(poll_interval=3600)
 
 
 if "--refuse" in OPTIONS:
