@@ -20,7 +20,7 @@ from typing import Any
 # Each node sends its identity and a nonce, then proves that it knows the cluster's secret by signing both
 # hellos. Before that it accepts no other message. Nodes with different versions or rules refuse each other.
 
-VERSION = 7
+VERSION = 8
 """The version of all messages between nodes."""
 LONGEST_HELLO = 4096
 """The longest hello, in bytes."""

@@ -30,6 +30,8 @@ class Afterwards(Enum):
     """The player has to ask again for each game, also within a series."""
     HANG_UP = auto()
     """The player is ready for the next round without asking, and is disconnected after its series."""
+    ONE_GAME = auto()
+    """The player is disconnected after one game, which ends its series. No game of its is played again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,12 @@ class Manners:
     also while it has no place."""
     strict_entry: bool = False
     """Whether any refusal before the player has entered disconnects it."""
+    strict: bool = False
+    """Whether any refusal disconnects the player, except that of an illegal column on its turn."""
+    opens: bool = False
+    """Whether the player has the first move in the first game of each series. Two such players never meet."""
+    house_at_once: bool = False
+    """Whether the player gets a house player of the lobby as soon as nobody who waits there fits."""
     house: bool = False
     """Whether this is a house player. It leaves after a series, unless it `stays`."""
     stays: bool = False

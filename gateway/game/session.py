@@ -249,6 +249,8 @@ class Session:
 
         Between two rounds, the next one is meant.
         """
+        if any(player.manners.afterwards is Afterwards.ONE_GAME for player in self.players):
+            return False
         round = self.round + (self.phase is Phase.BETWEEN)
         return (round, number, True) not in self._replayed
 
@@ -315,7 +317,10 @@ class Session:
     def _refuse(self, number: Number, command: Play, now: float) -> Outcome:
         objections = self._objections(number, command.column)
         note: Note = (number, Refused(objections, command.to, self.game))
-        match self.players[number].manners.illegal:
+        manners = self.players[number].manners
+        match manners.illegal:
+            case _ if manners.strict and Objection.NOT_YOUR_TURN in objections:
+                return Outcome([note], self._break(number, Reason.ILLEGAL, now))
             case Illegal.FORFEIT:
                 return Outcome([note], self._break(number, Reason.ILLEGAL, now))
             case Illegal.GAME:

@@ -565,6 +565,8 @@ class Hub:
             self._give_up_name(seat, command, now)
             return
         objections = _unfitness(command)
+        if seat.manners.strict and seat.name is not None:  # who it is may be said once
+            objections |= seat.standing() | Objection.UNFIT
         if objections:
             self._refuse(seat, Refused(objections, command.to), now)
             return
@@ -632,7 +634,7 @@ class Hub:
 
     def _refuse(self, seat: Seat, refused: Refused, now: float) -> None:
         seat.deliver(refused)
-        if seat.manners.strict_entry and seat.place is None:
+        if seat.manners.strict or (seat.manners.strict_entry and seat.place is None):
             self._leave(seat, Dismissed(Why.REFUSED, refused.objections), now)
 
     def _deny(self, seat: Seat, now: float) -> None:

@@ -208,7 +208,7 @@ class RemotePlayers:
 
     def _over(self, seat: Seat, there: PlayingElsewhere, dismissed: Dismissed) -> Parting:
         self._part(seat, there)
-        goes = dismissed.why is not Why.RETURNED
+        goes = dismissed.why is not Why.RETURNED or (seat.plays_once and there.rounds > 0)
         return Parting(seat, dismissed if goes else None, there.ready, there.asked)
 
     def _part(self, seat: Seat, there: PlayingElsewhere) -> None:

@@ -463,6 +463,11 @@ class Seat:
         """Whether the player has to ask for each game."""
         return self.manners.afterwards is Afterwards.STEP_OUT
 
+    @property
+    def plays_once(self) -> bool:
+        """Whether the player is disconnected after one game."""
+        return self.manners.afterwards is Afterwards.ONE_GAME
+
     def standing(self) -> Objection:
         """Return the objection that the seat's situation raises to any command other than a move."""
         plays = waits = False
@@ -676,9 +681,9 @@ class Series:
 
     @property
     def leaver(self) -> Seat | None:
-        """The seat that leaves the series after the current game, perhaps since its player is away."""
-        away = (seat for seat in self.seats if seat.absence is not None)
-        return self.leaves_next or next(away, None)
+        """The seat that leaves the series after the current game: its player is away, or plays no other."""
+        leavers = (seat for seat in self.seats if seat.absence is not None or seat.plays_once)
+        return self.leaves_next or next(leavers, None)
 
     @property
     def is_playing(self) -> bool:

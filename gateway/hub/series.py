@@ -447,11 +447,12 @@ def _dismissal(series: Series, number: int, broken: Broken | None) -> Dismissed 
     manners = series.seats[number].manners
     if manners.house and not manners.stays:
         return Dismissed(Why.SERIES_OVER)
+    is_last = manners.afterwards is Afterwards.ONE_GAME
     if broken is None:
-        return Dismissed(Why.SERIES_OVER) if manners.afterwards is Afterwards.HANG_UP else None
+        return Dismissed(Why.SERIES_OVER) if is_last or manners.afterwards is Afterwards.HANG_UP else None
     breaker, reason = broken
-    if reason is Reason.LEFT:
-        return None
+    if reason is Reason.LEFT or (is_last and breaker != number):
+        return Dismissed(Why.SERIES_OVER) if is_last else None
     if breaker == number:
         return Dismissed(Why.TIME if reason is Reason.TIME else Why.FORFEIT)
     both = (seat.manners.afterwards is Afterwards.HANG_UP for seat in series.seats)

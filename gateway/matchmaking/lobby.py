@@ -215,7 +215,7 @@ class Lobby:
         """
         if self._is_capped(seeker, seeker.name, name):
             return None
-        opens = self._opens(seeker.name, name)
+        opens = seeker.opens or self._opens(seeker.name, name)
         self._unseat(seeker, now)
         return opens
 
@@ -343,6 +343,8 @@ class Lobby:
             self._playing.discard(seeker)
 
     def _in_order(self, one: Seeker, two: Seeker) -> tuple[Seeker, Seeker]:
+        if one.opens or two.opens:
+            return (one, two) if one.opens else (two, one)
         return (one, two) if self._opens(one.name, two.name) else (two, one)
 
     def _opens(self, one: str, two: str) -> bool:

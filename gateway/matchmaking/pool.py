@@ -25,6 +25,7 @@ class Kind(NamedTuple):
     wanted: Wanted | None
     asked: bool
     counted: bool
+    opens: bool
 
 
 class Hold(NamedTuple):
@@ -52,6 +53,8 @@ class Seeker:
     """The number of the player's seat."""
     home: str = ""
     """The player's node in a cluster. Among equal partners, partners on the same node are preferred."""
+    opens: bool = False
+    """Whether the player always has the first move, so that it cannot meet another such player."""
     paired: float | None = None
     """When the player was paired; None if it has waited again since."""
     hold: Hold | None = None
@@ -67,7 +70,7 @@ class Seeker:
         """Rename the seeker. It must not be in a pool."""
         self.name, self.counted = name, counted
         wanted = None if self.wish is None else _wanted(self.wish)
-        self.kind = Kind(name, wanted, self.asked, counted)
+        self.kind = Kind(name, wanted, self.asked, counted, self.opens)
         self.answers = _answers(name)
 
 
@@ -82,9 +85,9 @@ class _Queue:
         return next(iter(self.seekers))
 
 
-_Shelf: TypeAlias = tuple[Wanted | None, Wanted | None]
-"""A key of the index: a pair. Its first element is one of the seekers' `answers`, or None for all seekers.
-The second is the name that the seekers want, or None for no wish."""
+_Shelf: TypeAlias = tuple[Wanted | None, Wanted | None, bool]
+"""A key of the index. Its first element is one of the seekers' `answers`, or None for all seekers. The second
+is the name that the seekers want, or None for no wish. The third is `Seeker.opens`."""
 
 
 class Pool:
@@ -125,7 +128,7 @@ class Pool:
         neither count.
         """
         for wanted in (None, *seeker.answers):
-            for queue in self._shelves.get((seeker.kind.wanted, wanted), ()):
+            for queue in self._shelved(seeker.kind.wanted, wanted, beside=seeker):
                 if queue.kind.name != seeker.name:
                     yield queue.head()
                 elif not seeker.counted and not queue.kind.counted:
@@ -134,7 +137,8 @@ class Pool:
     def has_namesake(self, seeker: Seeker) -> bool:
         """Whether another seeker in the pool could meet this one if their names were different."""
         own, folded = seeker.answers
-        queues = [queue for want in (None, own, folded) for queue in self._shelves.get((own, want), ())]
+        wants = (None, own, folded)
+        queues = [queue for want in wants for queue in self._shelved(own, want, beside=seeker)]
         return any(
             (seeker.counted or queue.kind.counted) and (len(queue.seekers) > 1 or queue.head() is not seeker)
             for queue in queues
@@ -147,14 +151,22 @@ class Pool:
         """
         answer, _ = _answers(name)
         wanted = (None, *_answers(partner))
-        heads = [queue.head() for want in wanted for queue in self._shelves.get((answer, want), ())]
+        heads = [queue.head() for want in wanted for queue in self._shelved(answer, want)]
         return sorted(heads, key=lambda seeker: seeker.since)
+
+    def _shelved(
+        self, answer: Wanted | None, wanted: Wanted | None, beside: Seeker | None = None
+    ) -> Iterator[_Queue]:
+        """Yield the queues of seekers with this answer and wish, if given only of those that may meet one."""
+        yield from self._shelves.get((answer, wanted, False), ())
+        if beside is None or not beside.opens:
+            yield from self._shelves.get((answer, wanted, True), ())
 
 
 def _shelves(seeker: Seeker) -> tuple[_Shelf, ...]:
     """Return the keys under which the seeker's kind is indexed."""
-    wanted, (exact, folded) = seeker.kind.wanted, seeker.answers
-    return (None, wanted), (exact, wanted), (folded, wanted)
+    wanted, (exact, folded), opens = seeker.kind.wanted, seeker.answers, seeker.opens
+    return (None, wanted, opens), (exact, wanted, opens), (folded, wanted, opens)
 
 
 def _answers(name: str) -> tuple[Wanted, Wanted]:

@@ -254,7 +254,7 @@ class LobbyAndTables(Matchmaker):
     # Answers.
 
     def answers(self, now: float) -> Iterator[Answer]:
-        """Yield decisions and probes, pairs with house players, other pairs, and then obstacles.
+        """Yield decisions and probes, wished house players, other pairs, and then obstacles.
 
         The two names of a match are not paired again before the match is `finished`.
         """
@@ -265,16 +265,18 @@ class LobbyAndTables(Matchmaker):
                     self.enter(claim)
             if self._decisions:
                 yield self._decisions.popleft()
-        yield from self._house_pairs(now)
+        yield from self._called_house(now)
         for first, second in self._lobby.pair(now):
             yield self._paired(first.seat, second.seat)
+        yield from self._house_of_lobby(now)  # for those who were not paired just now
         if self._opened != self._large_tables:
             self._open_large_tables()
         while self._stirred:
             table, _ = self._stirred.popitem()
             seats = table.pair()
             if seats is not None and self._may_play(table, seats):
-                yield self._paired(*seats, table)
+                one, other = seats[::-1] if self._players[seats[1]].entry.manners.opens else seats
+                yield self._paired(one, other, table)
         for large in [each for each in self._large_tables.values() if each.is_stirred]:
             for one, other, games, scheduled in large.pairs():
                 yield self._paired(one, other, large, games, scheduled)
@@ -306,7 +308,7 @@ class LobbyAndTables(Matchmaker):
             return against
         player = self._players.get(entry.seat)
         is_there = player is not None and self._has_seat(player, entry)
-        if self._is_full(entry) and (against or not is_there):
+        if (self._is_full(entry) or self._cannot_open(entry)) and (against or not is_there):
             against |= Objection.TABLE_FULL
         if self._is_missing(entry):
             against |= Objection.NOT_AVAILABLE
@@ -402,6 +404,18 @@ class LobbyAndTables(Matchmaker):
         large = self._large_tables.get(entry.place.key)
         return self._tables.are_full(entry.place.key) if large is None else not large.admits(entry.name)
 
+    def _cannot_open(self, entry: Entry) -> bool:
+        """Whether a player that always has the first move cannot have it at the table that it asks for.
+
+        At most one such player can sit at a table, and none where a tournament decides who moves first.
+        """
+        if not entry.manners.opens or not isinstance(entry.place, AtTable):
+            return False
+        if entry.place.key in self._large_tables:
+            return True
+        there = self._tables.seated(entry.place.key)
+        return any(self._players[seat].entry.manners.opens for seat in there)
+
     def _has_seat(self, player: Member, entry: Entry) -> bool:
         """Whether a player sits at the table that it asks for."""
         if not isinstance(entry.place, AtTable) or not player.is_at(entry.place):
@@ -444,7 +458,13 @@ class LobbyAndTables(Matchmaker):
             case InLobby(wish):
                 asked = wish is not None or not player.stands_by
                 player.seeker = Seeker(
-                    entry.name, wish, asked, entry.counted, seat=entry.seat, home=entry.home
+                    entry.name,
+                    wish,
+                    asked,
+                    entry.counted,
+                    seat=entry.seat,
+                    home=entry.home,
+                    opens=entry.manners.opens,
                 )
             case _:
                 assert_never(entry.place)
@@ -471,7 +491,7 @@ class LobbyAndTables(Matchmaker):
     def _moved_to_large(self, player: Member, table: Table[int] | None) -> bool:
         """Move a player from its table to the large table of this name, if there is one that admits it."""
         large = None if table is None else self._large_tables.get(table.key)
-        if table is None or large is None or not large.admits(player.name):
+        if table is None or large is None or player.entry.manners.opens or not large.admits(player.name):
             return False
         player.table, player.large = None, large
         self._rise(player.entry.seat, table)
@@ -521,16 +541,22 @@ class LobbyAndTables(Matchmaker):
             return
         if house_wish(player.entry) is not None:
             self._calling.append(player)
+        elif seeker.wish is None and player.entry.manners.house_at_once:
+            self._lonely.set(player, since)
         elif seeker.wish is None and not waits_on:
             self._lonely.set(player, since + self._house_after)
 
-    def _house_pairs(self, now: float) -> Iterator[HousePair]:
-        """Yield pairs for players that wish for a house player, or have waited for `house_after` seconds."""
+    def _called_house(self, now: float) -> Iterator[HousePair]:
+        """Yield pairs for players that wish for a house player."""
         while self._calling:
             player = self._considered = self._calling.popleft()
             wish = house_wish(player.entry)
             if wish is not None:
                 yield from self._house_pair(player, wish.name.casefold(), now)
+        self._considered = None
+
+    def _house_of_lobby(self, now: float) -> Iterator[HousePair]:
+        """Yield pairs for players that nobody has met in the lobby for as long as they want to wait."""
         for player in self._lonely.due(now):
             assert self._house is not None
             self._considered = player
@@ -565,6 +591,8 @@ class LobbyAndTables(Matchmaker):
 
     def _may_play(self, table: Table[int], seats: tuple[int, int]) -> bool:
         players = [self._players[seat] for seat in seats]
+        if all(player.entry.manners.opens for player in players):
+            return False  # two tables of several nodes have become one
         limit = self._games_per_pair
         if limit and all(player.stands_by for player in players) and table.has_opened(limit):
             return False

@@ -1,7 +1,7 @@
 """A hub with players of three manners, who write down what they hear.
 
-The three manners are those of a player who stands by, one who steps out and one who hangs up. Time
-stands still unless a test lets it pass.
+The three manners are those of a player who stands by, one who steps out and one who hangs up; a fourth, of
+one who plays a single game, is tested by itself. Time stands still unless a test lets it pass.
 """
 
 import gc
@@ -63,6 +63,15 @@ HANGING_UP = Manners(illegal=Illegal.FORFEIT, afterwards=Afterwards.HANG_UP, rou
 told."""
 NAMED = Manners(illegal=Illegal.GAME, afterwards=Afterwards.STEP_OUT, unique_name=True)
 """As RPI's at a table: illegal moves cost the game, each game is asked for, and a name has one bearer."""
+ONE_GAME = Manners(
+    illegal=Illegal.RETRY,
+    afterwards=Afterwards.ONE_GAME,
+    resumes=False,
+    strict=True,
+    opens=True,
+    house_at_once=True,
+)
+"""As I32CFSP's: the first move in one game, an opponent at once, and no refusal but that of a column."""
 MANNERS = {"stands by": STANDING_BY, "steps out": STEPPING_OUT, "hangs up": HANGING_UP}
 HOUSE = Manners(illegal=Illegal.FORFEIT, afterwards=Afterwards.HANG_UP, house=True)
 

@@ -8,9 +8,10 @@ from gateway.cluster.messages import Asked, Joined, Order, Report, Unmatched
 from gateway.game.commands import LOBBY, LONGEST_NAME, AtTable, InLobby, Wish
 from gateway.game.events import NOTHING, Objection
 from gateway.game.facts import Cause, Obstacle
+from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Player
 from gateway.hub.seats import Hosted, Hosting
-from gateway.matchmaking.matchmaker import Decision, Entry, Turn
+from gateway.matchmaking.matchmaker import Decision, Entry, HousePair, Turn
 
 TABLE = AtTable("round")
 LATER = 6.0
@@ -158,6 +159,37 @@ def test_house_player_comes_to_who_wishes_for_it_or_is_alone_for_long_and_can_be
     absent.is_absent = False
     net.wait(2)
     assert (lonely.opponent, absent.opponent) == ("random", "random")
+
+
+OPENING = Manners(Illegal.RETRY, Afterwards.ONE_GAME, opens=True, house_at_once=True)
+
+
+@pytest.mark.parametrize("nodes", ["ab", "ba", "bc", "bb"])
+def test_who_always_opens_does_so_against_a_player_of_any_node(nodes: str) -> None:
+    net = Net("a", "b", "c", house=House())
+    net.pair_at("a")
+    host, other = nodes
+    ann = net[host].come("ann", LOBBY, OPENING)
+    net[host].come("bob", LOBBY, OPENING)
+    net.run()
+    assert ann.opponent is None
+    cid = net[other].come("cid")
+    net.run()
+    assert game(ann, cid) == ("ann", "cid")
+
+
+def test_who_does_not_want_to_wait_gets_a_player_of_any_node_or_a_house_player() -> None:
+    net = Net("a", "b", "c", house=House("random"))
+    net.pair_at("a")
+    [waiting] = come(net, "c1")
+    ann = net["b"].come("ann", LOBBY, OPENING)
+    net.run()
+    assert (waiting.opponent, ann.opponent) == ("ann", "c1")
+    bob = net["b"].come("bob", LOBBY, OPENING)
+    net.run()
+    assert bob.opponent == "random"
+    assert isinstance(bob.plays, HousePair)
+    assert bob.plays.opens
 
 
 # Where not all goes well.

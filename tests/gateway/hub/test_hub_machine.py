@@ -1,4 +1,4 @@
-"""Any players of the four manners say anything at any time."""
+"""Any players of the five manners say anything at any time."""
 
 from collections import Counter
 from itertools import combinations
@@ -7,7 +7,18 @@ from typing import TypeVar
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from worlds.hub import HANGING_UP, LOBBY, NAMED, STANDING_BY, STEPPING_OUT, TABLE, Client, World, wishing
+from worlds.hub import (
+    HANGING_UP,
+    LOBBY,
+    NAMED,
+    ONE_GAME,
+    STANDING_BY,
+    STEPPING_OUT,
+    TABLE,
+    Client,
+    World,
+    wishing,
+)
 
 from gateway.game.commands import (
     Ask,
@@ -53,7 +64,7 @@ COMMANDS = st.one_of(
 ANY = st.integers(0, 99)
 COLUMNS = st.integers(0, 6)
 ORIGINS = st.sampled_from(["", "192.0.2.7"])
-MANNERS = st.sampled_from([STANDING_BY, STEPPING_OUT, HANGING_UP, NAMED])
+MANNERS = st.sampled_from([STANDING_BY, STEPPING_OUT, HANGING_UP, NAMED, ONE_GAME])
 
 
 class AnythingGoes(RuleBasedStateMachine):
@@ -210,6 +221,14 @@ class AnythingGoes(RuleBasedStateMachine):
         assert len(self.world.hub) == len(self.here)
 
     @invariant()
+    def who_plays_one_game_opens_it_and_is_gone_after_it(self) -> None:
+        for client in self.clients:
+            if client.seat.manners is ONE_GAME:
+                assert client.games <= 1
+                assert client.games == 0 or client.moves_first
+                assert client.gone or client.games == 0 or client.plays
+
+    @invariant()
     def whoever_is_asked_to_move_plays(self) -> None:
         assert all(client.plays for client in self.asked)
         assert len(self.asked) * 2 == sum(client.plays for client in self.clients)
@@ -235,6 +254,8 @@ class AnythingGoes(RuleBasedStateMachine):
         assert one.name is not None
         assert two.name is not None
         if one.name == two.name and (one.counted or two.counted):
+            return False
+        if one.manners.opens and two.manners.opens:
             return False
         for seat, other in ((one, two), (two, one)):
             wish = seat.place.wish if isinstance(seat.place, InLobby) else None

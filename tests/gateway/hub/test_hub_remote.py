@@ -1,6 +1,7 @@
 """Players of two nodes: they hear what two players of one node hear."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import count
 
 import pytest
@@ -13,6 +14,7 @@ from worlds.hub import (
     HANGING_UP,
     LOBBY,
     MANNERS,
+    ONE_GAME,
     SECOND_WINS,
     STANDING_BY,
     STEPPING_OUT,
@@ -35,8 +37,12 @@ from gateway.game.facts import Came, Waits
 from gateway.game.manners import Manners
 from gateway.hub.seats import PlayingElsewhere, Seated, Waiting
 
-hosts = pytest.mark.parametrize("host", MANNERS.values(), ids=MANNERS)
-remotes = pytest.mark.parametrize("remote", MANNERS.values(), ids=MANNERS)
+ONCE = replace(ONE_GAME, opens=False)
+"""As `ONE_GAME`, for a player that moves second on another node."""
+HOSTS = MANNERS | {"plays one game": ONE_GAME}
+REMOTES = MANNERS | {"plays one game": ONCE}
+hosts = pytest.mark.parametrize("host", HOSTS.values(), ids=HOSTS)
+remotes = pytest.mark.parametrize("remote", REMOTES.values(), ids=REMOTES)
 
 
 class Story:
@@ -140,8 +146,8 @@ ACTIONS = st.one_of(
 
 
 @given(
-    host=st.sampled_from([*MANNERS.values()]),
-    remote=st.sampled_from([*MANNERS.values()]),
+    host=st.sampled_from([*HOSTS.values()]),
+    remote=st.sampled_from([*REMOTES.values()]),
     actions=st.lists(st.tuples(st.integers(0, 1), ACTIONS), max_size=30),
 )
 def test_events_are_those_of_one_node_whatever_the_two_do(
@@ -213,7 +219,8 @@ def test_game_that_is_cut_in_two_has_no_result_and_both_hear_that_the_other_left
         ended = player.last(Ended)
         assert (ended.reason, ended.winner, ended.has_result) == (Reason.STOPPED, None, False)
         assert (ended.leaver, ended.board.moves) == (1 - number, (3, 4))
-    assert story.remote.seat.waits == (remote is not STEPPING_OUT)
+    assert story.remote.seat.waits == (remote not in (STEPPING_OUT, ONCE))
+    assert [player.gone for player in story.players] == [host is ONE_GAME, remote is ONCE]
     kept = [result for node in (story.way.host, story.way.remote) for result in node.results]
     assert [(each.game, each.counted, each.table, each.round) for each in kept] == [
         (kept[0].game, False, "round", 1)

@@ -64,6 +64,10 @@ def any_case(name: str) -> Wish:
     return Wish(name, any_case=True)
 
 
+def opening(name: str) -> Seeker:
+    return Seeker(name, opens=True)
+
+
 ANN, BOB, CID, TEST = ("ann",), ("bob",), ("cid",), ("TEST", None, True, False)
 WHO_MEETS = {
     "different names": ([ANN, BOB], ANN_BOB),
@@ -104,6 +108,31 @@ def test_those_who_play_each_other_elsewhere_do_not_meet(room: Room) -> None:
         assert room.names() == []
         room.lobby.played("ann", "bob")
         assert still or room.names() == ANN_BOB
+
+
+def test_two_who_always_open_do_not_meet(room: Room) -> None:
+    for name in ("ann", "bob"):
+        room.lobby.admit(opening(name), 0)
+    assert room.names() == []
+    room.come("cid")
+    assert room.names() == [{"ann", "cid"}]
+
+
+def test_who_always_opens_does_so_whatever_was_before_and_it_counts(room: Room) -> None:
+    room.met("ann", "bob", 5)
+    for number in range(3):
+        room.lobby.admit(opening("ann"), number)
+        bob = room.come("bob", number)
+        [(first, _)] = room.pairs(number)
+        assert first.name == "ann"
+        room.lobby.played("ann", "bob")
+        room.lobby.remove(first)
+        room.lobby.remove(bob)
+    assert room.lobby.meetings.ordered("ann", "bob") == 8
+    room.met("ann", "random", 2)
+    ann = opening("ann")
+    room.lobby.admit(ann, 9)
+    assert room.lobby.pair_with_house(ann, "random", 9) is True
 
 
 def test_seeker_who_plays_a_house_player_waits_no_longer_and_moves_first_in_turn(room: Room) -> None:
@@ -304,6 +333,8 @@ class Naive:
     def may_meet(self, one: Seeker, two: Seeker) -> bool:
         if one is two or (one.name == two.name and (one.counted or two.counted)):
             return False
+        if one.opens and two.opens:
+            return False
         names = one.name, two.name
         if one.name != two.name and (names in self.playing or names[::-1] in self.playing):
             return False
@@ -351,7 +382,8 @@ def test_pairing_follows_the_rules_read_naively(cap: int, seed: int, steps: list
         now += 0.125
         freed: set[str] = set()
         if kind == "come":
-            seeker = Seeker(name, wish, asked, name != "TEST")
+            opens = asked and number % 3 == 0
+            seeker = Seeker(name, wish, asked, name != "TEST", opens=opens)
             naive.present.append(seeker)
             lobby.admit(seeker, now)
         elif kind == "wait":
@@ -379,7 +411,8 @@ def test_pairing_follows_the_rules_read_naively(cap: int, seed: int, steps: list
             # Two who waited while namesakes of theirs played each other come after those who come back.
             fresh = [pair for pair in candidates if {seeker.name for seeker in pair} != freed]
             assert hold or not fresh or naive.is_best(first, second, fresh)
-            assert naive.games[first.name, second.name] <= naive.games[second.name, first.name]
+            games = [naive.games[first.name, second.name], naive.games[second.name, first.name]]
+            assert first.opens or (not second.opens and games[0] <= games[1])
             waiting -= {first, second}
             names = (first.name, second.name)
             naive.start(names)

@@ -11,7 +11,7 @@ from gateway.matchmaking.pool import Pool, Seeker
 
 NAMES = st.sampled_from(["ann", "Ann", "bob", "random", "Random", "TEST"])
 WISHES = st.none() | st.builds(Wish, NAMES, st.booleans())
-SEEKER = st.builds(Seeker, NAMES, WISHES, st.booleans(), st.booleans())
+SEEKER = st.builds(Seeker, NAMES, WISHES, st.booleans(), st.booleans(), opens=st.booleans())
 SEEKERS = st.lists(SEEKER, max_size=12)
 
 
@@ -35,6 +35,7 @@ def test_partners_are_all_kinds_that_suit_each_by_the_first_come(
     first: dict[object, Seeker] = {}
     for other in seekers:
         may_meet = other.name != seeker.name or not (other.counted or seeker.counted)
+        may_meet = may_meet and not (other.opens and seeker.opens)
         if may_meet and grants(seeker.wish, other.name) and grants(other.wish, seeker.name):
             first.setdefault(other.kind, other)
     partners = list(pool.partners(seeker))
