@@ -1,7 +1,7 @@
 """The files that the runner reads of a plug-in, which is a package with a dialect of its own.
 
-The entry point in the group ``c4gateway.dialects`` names a module. The files are in the module's top package,
-or in its folder with the name of the dialect if that has a script. The module is not imported, since the runner
+The entry point in the group ``c4gateway.dialects`` names a module. The files are in its top package, or there
+in the folder with the name of the dialect, if that has a script. The module is not imported, since the runner
 must not use what it tests.
 """
 

@@ -43,6 +43,9 @@ WEB_PORT = 8000
 """The default port of the page."""
 PAGE = "page"
 """The name of the page's port."""
+PAGE_AFTER = 3
+"""How many dialects come before the page among sockets that are handed over without names. Dialects that are
+added come after it, so that the units of running servers keep their meaning."""
 LEVELS = ("debug", "info", "warning", "error")
 """The levels of the log."""
 MOST_WORKERS = 256
@@ -571,7 +574,8 @@ def _complete(options: ServerOptions, source: Mapping[str, str], dialects: Seque
 
 def _complete_ports(options: ServerOptions, dialects: Sequence[Description]) -> None:
     """Use sockets that were handed over. If no port is given, give each dialect its default port."""
-    options.sockets = handed_over([*(each.name for each in dialects), PAGE])
+    names = [each.name for each in dialects]
+    options.sockets = handed_over([*names[:PAGE_AFTER], PAGE, *names[PAGE_AFTER:]])
     asked = {each.name: (each.option, options.ports[each.name]) for each in dialects}
     asked[PAGE] = ("no-web", 0) if options.no_web else ("web", options.web)
     for name in options.sockets:

@@ -8,14 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from adapters.dialects import DIALECTS
+from adapters import arena, droidcon, nac4
 from gateway import __version__
 from gateway.commands import reports as reading
 from gateway.options import server
+from gateway.options.description import Description
 from gateway.options.server import ServerOptions, page_port
 from gateway.runtime.addresses import Address
 from gateway.store import VERSION
 
+DIALECTS = [nac4.DIALECT, arena.DIALECT, droidcon.DIALECT]
+"""The dialects of these examples."""
 PORTS = {"nac4": 8080, "arena": 8001, "tcp": 4242}
 TOKEN = "C4GATEWAY_ADMIN_TOKEN"
 
@@ -352,6 +355,18 @@ def test_dialect_whose_socket_is_handed_over_starts_alone_or_beside_one_that_is_
     assert ports(options) == {"nac4": None, "arena": 0, "tcp": None}
     assert (options.web, options.sockets) == (0, {"arena": [3], "page": [4]})
     assert ports(parse(["--tcp", "5555"])) == {"nac4": None, "arena": 0, "tcp": 5555}
+
+
+def test_sockets_without_names_are_for_three_dialects_the_page_and_then_further_dialects(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hand_over(monkeypatch, ":" * 4)
+    names = ["nac4", "arena", "droidcon", "page", "further"]
+    dialects = [
+        Description(name=each, title="", bots="", option=each, port=1) for each in names if each != "page"
+    ]
+    options = server.parse(["--db", "none"], dialects)
+    assert options.sockets == {name: [3 + at] for at, name in enumerate(names)}
 
 
 @pytest.mark.parametrize(
