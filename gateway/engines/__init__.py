@@ -30,6 +30,10 @@ class WithArgument:
     """What the argument is, for errors, such as ``DEPTH``."""
 
 
+PACKAGES = {"pyspiel": "open_spiel", "sklearn": "scikit-learn"}
+"""The packages of modules that are called otherwise."""
+
+
 class UnknownEngine(ValueError):
     """There is no engine of this name, or it cannot be loaded. The message is one line."""
 
@@ -50,5 +54,6 @@ def in_words(error: BaseException) -> str:
     """Return an exception of the user's code in one line; for a missing module also how to install it."""
     words = " ".join(f"{type(error).__name__}: {error}".split())
     if isinstance(error, ModuleNotFoundError) and error.name and "." not in error.name:
-        words += f"; to install it where engines run: {sys.executable} -m pip install {error.name}"
+        package = PACKAGES.get(error.name, error.name)
+        words += f"; to install it where engines run: {sys.executable} -m pip install {package}"
     return words

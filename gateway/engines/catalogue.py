@@ -6,10 +6,12 @@ a module, a file or a command, so names must come from the user's command line, 
 
 import sys
 from collections.abc import Callable
+from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from random import choice
+from types import ModuleType
 
 from gateway.engines import Engine, EngineUnavailable, UnknownEngine, WithArgument, in_words
 from gateway.engines.perfect import perfect, require
@@ -20,7 +22,7 @@ from gateway.runtime.plugins import Plugin, PluginError, plugins
 
 CATALOGUE = (
     "random, aima, aimafast, aima10, mc:N, mcts:N, mctime, mctstime, perfect, module:function, exec:command,"
-    " kaggle:file, and those of plug-ins"
+    " ugi:command, kaggle:file, azg:file:name, openspiel:file:name, pettingzoo:file:name, those of plug-ins"
 )
 """The names that `engine_named` accepts, for help texts. N is a number of simulations."""
 PLUGINS = "c4gateway.engines"
@@ -35,8 +37,19 @@ _SIMPLE: dict[str, Engine] = {
     **{name: partial(alpha_beta, limit=limit) for name, limit in SECONDS.items()},
 }
 _COUNTED = frozenset({"mc", "mcts"})
+_PROGRAMS = frozenset({"exec", "ugi"})
+_MAKERS = {
+    "exec": "external:program",
+    "ugi": "ugi:program",
+    "kaggle": "kaggle:agent_in",
+    "azg": "azg:player_in",
+    "openspiel": "openspiel:bot_in",
+    "pettingzoo": "pettingzoo:policy_in",
+}
+"""The kinds of engines of the user, and the functions of this package that make them."""
+_WITH_NUMPY = frozenset({"azg", "pettingzoo"})
 _TIMED = frozenset({"mctime", "mctstime"})
-_BUILT_IN = frozenset({"random", "perfect", *_SIMPLE, *_COUNTED, *_TIMED, "exec", "kaggle"})
+_BUILT_IN = frozenset({"random", "perfect", *_SIMPLE, *_COUNTED, *_TIMED, *_MAKERS})
 """The names, up to a colon, that no plug-in can have."""
 _DIGITS = 9
 
@@ -83,10 +96,11 @@ def check_engine(name: str) -> None:
     kind, _, rest = name.partition(":")
     if not runs_user_code(name):
         engine_named(name)
-    elif kind == "kaggle":
-        from gateway.engines.kaggle import code_in  # noqa: PLC0415  rarely needed
+    elif kind in _MAKERS:
+        from gateway.engines import files  # noqa: PLC0415  rarely needed
 
-        code_in(rest)
+        _maker(kind)
+        files.code_in(rest) if kind == "kaggle" else files.check(kind, rest)
     elif _plugin(name) is None:
         _check_function(name, kind, rest)
 
@@ -94,13 +108,21 @@ def check_engine(name: str) -> None:
 def runs_user_code(name: str) -> bool:
     """Whether the engine called `name` is the user's Python code, which runs in the caller's process."""
     kind, colon, _ = name.partition(":")
-    return (bool(colon) and kind not in {*_COUNTED, "exec"}) or _plugin(name) is not None
+    return (bool(colon) and kind not in _COUNTED | _PROGRAMS) or _plugin(name) is not None
+
+
+def is_program(name: str) -> bool:
+    """Whether the engine called `name` is a program of the user's, which shares this process's stderr."""
+    kind, colon, _ = name.partition(":")
+    return bool(colon) and kind in _PROGRAMS
 
 
 def limits_itself(name: str) -> bool:
     """Whether the engine called `name` ends its search by itself, however large its budget is."""
     kind, colon, _ = name.partition(":")
-    return kind in {*_COUNTED, "kaggle"} or (not colon and name not in _TIMED and _plugin(name) is None)
+    if kind in _COUNTED | (_MAKERS.keys() - _PROGRAMS):
+        return True
+    return not colon and name not in _TIMED and _plugin(name) is None
 
 
 def anywhere(board: Board, _budget: float) -> int:
@@ -109,13 +131,36 @@ def anywhere(board: Board, _budget: float) -> int:
 
 
 def _monte_carlo(kind: str) -> Callable[..., int]:
+    module = _with_numpy(kind, "montecarlo")
+    engine: Callable[..., int] = module.flat if kind == "mc" else module.uct
+    return engine
+
+
+def _with_numpy(kind: str, module: str) -> ModuleType:
+    """Import a module of this package that needs numpy, which takes 0.1 s. Raises EngineUnavailable."""
     try:
-        from gateway.engines import montecarlo  # noqa: PLC0415  importing numpy takes 0.1 s
+        return import_module(f"gateway.engines.{module}")
     except ImportError:
         raise EngineUnavailable(
             f"{kind} needs numpy 2.0 or later, which is not here: {sys.executable} -m pip install 'numpy>=2'"
         ) from None
-    return montecarlo.flat if kind == "mc" else montecarlo.uct
+
+
+def _maker(kind: str) -> Callable[[str], Engine]:
+    """Return what makes an engine of the user of the text after its kind. Raises EngineUnavailable."""
+    module, _, function = _MAKERS[kind].partition(":")
+    home = _with_numpy(kind, module) if kind in _WITH_NUMPY else import_module(f"gateway.engines.{module}")
+    maker: Callable[[str], Engine] = getattr(home, function)
+    return maker
+
+
+def _meant(name: str) -> str:
+    """Return a question if the name is nearly that of an engine."""
+    kind, colon, _ = name.partition(":")
+    kinds = [f"{each}:" for each in (*sorted(_COUNTED), *_MAKERS)]
+    names = [] if colon else [*_SIMPLE, *sorted(_TIMED), "random", "perfect"]
+    near = get_close_matches(kind.strip().lower() + colon, [*names, *kinds], 1)
+    return f" (did you mean {near[0]}?)" if near else ""
 
 
 def _number(name: str, digits: str) -> int:
@@ -158,18 +203,12 @@ def _plugged(plugin: Plugin, name: str) -> Engine:
 
 def _own(name: str) -> Engine:
     module, colon, function = name.partition(":")
+    if colon and module in _MAKERS:
+        return _maker(module)(function)
     if (plugin := _plugin(name)) is not None:
         return _plugged(plugin, name)
     if not colon:
-        raise UnknownEngine(f"there is no engine {name!r}, but {CATALOGUE}")
-    if module == "exec":
-        from gateway.engines.external import program  # noqa: PLC0415  rarely needed
-
-        return program(function)
-    if module == "kaggle":
-        from gateway.engines.kaggle import agent_in  # noqa: PLC0415
-
-        return agent_in(function)
+        raise UnknownEngine(f"there is no engine {name!r}{_meant(name)}, but {CATALOGUE}")
     _check_function(name, module, function)
     try:
         home = import_module(module)
@@ -185,7 +224,7 @@ def _own(name: str) -> Engine:
 
 def _check_function(name: str, module: str, function: str) -> None:
     if not all(part.isidentifier() for part in (*module.split("."), function)):
-        raise UnknownEngine(f"{name!r} is neither module:function nor one of {CATALOGUE}")
+        raise UnknownEngine(f"{name!r} is neither module:function nor one of {CATALOGUE}{_meant(name)}")
     top = module.partition(".")[0]
     if top not in sys.modules and find_spec(top) is None:
-        raise UnknownEngine(f"engine {name!r} cannot be imported: No module named {top!r}")
+        raise UnknownEngine(f"engine {name!r} cannot be imported: No module named {top!r}{_meant(name)}")

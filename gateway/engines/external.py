@@ -16,9 +16,10 @@ import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from operator import index
 from threading import Lock, current_thread, main_thread
 from time import monotonic
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from gateway.engines import EngineError, EngineLate, UnknownEngine
 from gateway.game.board import COLUMNS, ROWS, Board, position_string
@@ -34,18 +35,35 @@ from gateway.game.board import COLUMNS, ROWS, Board, position_string
 
 
 class Speech(Protocol):
-    """The format of questions to an engine and of its answers."""
+    """The format of questions to an engine and of its answers. What is optional is given here."""
 
     one_game_each: ClassVar[bool]
     """Whether each game needs a process of its own."""
     expected: ClassVar[str]
     """A description of a valid answer, for errors."""
+    replies: ClassVar[Mapping[str, str]] = {}
+    """The lines that a program has to reply to before the next line is sent, each with its reply.
+
+    If there are any, lines that are neither a reply nor an answer are ignored.
+    """
+    halt: ClassVar[str | None] = None
+    """The line that asks for the answer at once, when the time for a move is over."""
+    farewell: ClassVar[str | None] = None
+    """The line that asks a program to end."""
 
     def greeting(self, board: Board, seconds: float) -> Iterator[str]:
         """Yield the lines to send when a process has started."""
 
+    def new_game(self) -> Iterator[str]:
+        """Yield the lines to send when a game begins, also the first one of a process."""
+        yield from ()
+
     def question(self, board: Board, seconds: float) -> Iterator[str]:
         """Yield the lines that ask for a move within `seconds`."""
+
+    def is_answer(self, line: str) -> bool:
+        """Whether a line of the program is meant as the answer to the question."""
+        return True
 
     def column(self, answer: str) -> int | None:
         """Return the column, 0 to 6, in an answer; None if the answer is invalid."""
@@ -55,7 +73,7 @@ _PLACED = re.compile("place_disc +([0-6])", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Platform:
+class Platform(Speech):
     """The format of the platforms riddles.io and theaigames.com."""
 
     marks: str
@@ -71,7 +89,7 @@ class Platform:
     def greeting(self, board: Board, seconds: float) -> Iterator[str]:
         """Yield the lines with the settings, which a new process gets first."""
         players = [f"player{mark}" for mark in self.marks[1:]]
-        time = str(_milliseconds(seconds))
+        time = str(milliseconds(seconds))
         values = {
             "timebank": time,
             "time_per_move": time,
@@ -88,7 +106,7 @@ class Platform:
         """Yield the lines with the field and the request to move."""
         yield f"update game round {len(board.moves) // self.moves_a_round + 1}"
         yield f"update game field {self.field(board)}"
-        yield f"action move {_milliseconds(seconds)}"
+        yield f"action move {milliseconds(seconds)}"
 
     def field(self, board: Board) -> str:
         """Return the field, with a mark for each cell."""
@@ -104,7 +122,7 @@ class Platform:
 
 
 @dataclass(frozen=True, slots=True)
-class Plain:
+class Plain(Speech):
     """The format with a position string as the question. The empty board is an empty line."""
 
     one_game_each: ClassVar[bool] = False
@@ -123,7 +141,8 @@ class Plain:
         return int(answer) - 1 if answer in tuple("1234567") else None
 
 
-def _milliseconds(seconds: float) -> int:
+def milliseconds(seconds: float) -> int:
+    """Return a time for a move in whole milliseconds, at least 1."""
     return max(1, round(1000 * seconds))
 
 
@@ -143,6 +162,8 @@ LATE = 1.0
 part of that time."""
 LONGEST = 1e6
 """The longest time for a move, in seconds."""
+START = 10.0
+"""Seconds that a program has to get ready when it starts and when a game begins, if it has to say so."""
 _FAREWELL = 0.3
 """Seconds that a program has to end by itself after its standard input is closed."""
 _LONGEST_LINE = 1000
@@ -167,9 +188,9 @@ def program(text: str) -> "Program":
 class Program:
     """An engine that is an external program."""
 
-    def __init__(self, command: str, speech: Speech) -> None:
+    def __init__(self, command: str, speech: Speech, kind: str = "exec") -> None:
         """Split a command line without a shell. Raises UnknownEngine if the command cannot be run."""
-        self._words = _words(command)
+        self._words = _words(command, kind)
         self._speech = speech
         self._lock = Lock()
         self._child: _Child | None = None
@@ -202,24 +223,71 @@ class Program:
 
     def _column(self, board: Board, seconds: float, deadline: float) -> int:
         """Ask one process for a column. Raises EngineError, _EndedError."""
-        child = self._child_for(board, seconds)
+        child = self._child_for(board)
         try:
-            if unasked := child.unasked():
+            if not self._speech.replies and (unasked := child.unasked()):
                 raise EngineError(f"{self._name} said {unasked[:_SHOWN]!r} before it was asked for a move")
-            column = self._understood(child.ask(self._speech.question(board, seconds), deadline))
+            start = monotonic()
+            self._begin(child, board, seconds)
+            deadline += monotonic() - start
+            self._send(child, self._speech.question(board, seconds), deadline)
+            column = self._understood(self._answer(child, seconds, deadline))
             child.left = board.drop(column) if board.has_room(column) else None
             child.is_free = True
         except _EndedError:
             if child is self._child:
                 raise
             raise EngineError(f"{self._name} was asked for another move meanwhile") from None
-        except TimeoutError:
-            late = f"did not answer in {seconds:g} s, and was killed {LATE:g} s later"
-            raise EngineLate(f"{self._name} {late} (does it flush its output?)") from None
         finally:
             if not child.is_free or child is not self._child:
                 child.close()
         return column
+
+    def _begin(self, child: "_Child", board: Board, seconds: float) -> None:
+        """Greet a new process, and announce a new game. Raises EngineError, _EndedError."""
+        deadline = monotonic() + START
+        if child.is_new:
+            child.is_new = False
+            self._send(child, self._speech.greeting(board, seconds), deadline)
+        if child.left is None or not follows(child.left, board):
+            self._send(child, self._speech.new_game(), deadline)
+
+    def _send(self, child: "_Child", lines: Iterable[str], deadline: float) -> None:
+        """Send lines, and wait for the reply to each that has one. Raises EngineError, _EndedError."""
+        unsent = list[str]()
+        for line in lines:
+            unsent.append(line)
+            if line in self._speech.replies:
+                child.tell(unsent)
+                unsent.clear()
+                self._await_reply(child, line, deadline)
+        child.tell(unsent)
+
+    def _await_reply(self, child: "_Child", line: str, deadline: float) -> None:
+        start, reply = monotonic(), self._speech.replies[line]
+        try:
+            while (said := child.line(deadline)) != reply:
+                if self._speech.is_answer(said):
+                    raise EngineError(f"{self._name} said {said[:_SHOWN]!r} before it was asked for a move")
+        except TimeoutError:
+            waited = f"within {monotonic() - start:.1f} s (does it flush its output?)"
+            raise EngineLate(f"{self._name} did not reply to {line!r} with {reply!r} {waited}") from None
+
+    def _answer(self, child: "_Child", seconds: float, deadline: float) -> str:
+        """Return the line with the answer to the question. Raises EngineLate, _EndedError."""
+        patience = deadline if self._speech.halt is None else deadline - LATE / 2
+        while True:
+            try:
+                line = child.line(patience)
+            except TimeoutError:
+                if self._speech.halt is not None and patience < deadline:
+                    child.tell([self._speech.halt])
+                    patience = deadline
+                    continue
+                late = f"did not answer in {seconds:g} s, and was killed {LATE:g} s later"
+                raise EngineLate(f"{self._name} {late} (does it flush its output?)") from None
+            if self._speech.is_answer(line):
+                return line
 
     def _understood(self, answer: str) -> int:
         column = self._speech.column(answer)
@@ -227,7 +295,7 @@ class Program:
             raise EngineError(f"{self._name} answered {answer[:_SHOWN]!r}, not {self._speech.expected}")
         return column
 
-    def _child_for(self, board: Board, seconds: float) -> "_Child":
+    def _child_for(self, board: Board) -> "_Child":
         """Return an idle process that can be asked about a position, or start one. Raises EngineError."""
         with self._lock:
             child = self._child
@@ -239,18 +307,13 @@ class Program:
                 child.leave()
             try:
                 with _undisturbed():
-                    self._child = child = _Child(self._words)
+                    self._child = child = _Child(self._words, self._speech.farewell)
             except OSError as error:
                 raise EngineError(f"{self._name} cannot be run: {error.strerror}") from None
             except BaseException:  # raised by a deferred signal handler
                 if self._child is not None:
                     self._child.close()
                 raise
-        try:
-            child.tell(self._speech.greeting(board, seconds))
-        except BaseException:  # raised by a signal handler
-            child.close()
-            raise
         return child
 
 
@@ -261,14 +324,17 @@ class _EndedError(Exception):
 class _Child:
     """A running process of a program."""
 
-    def __init__(self, words: list[str]) -> None:
-        """Start the process. Raises OSError."""
+    def __init__(self, words: list[str], farewell: str | None) -> None:
+        """Start the process, which `farewell` asks to end. Raises OSError."""
         self._process = subprocess.Popen(
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, start_new_session=True
         )
+        self._farewell = farewell
         self._rest = b""
         self._has_answered = False
         self._is_killed = False
+        self.is_new = True
+        """Whether the process has not been greeted."""
         self.left: Board | None = None
         """The board after the latest move of the process."""
         self.is_free = False
@@ -293,9 +359,8 @@ class _Child:
                 self._rest += self._read(0)
         return self._rest.decode(errors="replace").strip()
 
-    def ask(self, lines: Iterable[str], deadline: float) -> str:
-        """Ask a question and return the line of the answer. Raises _EndedError, TimeoutError."""
-        self.tell(lines)
+    def line(self, deadline: float) -> str:
+        """Return the next line that is not empty. Raises _EndedError, TimeoutError."""
         while True:
             line, newline, rest = self._rest.partition(b"\n")
             if not newline and len(line) <= _LONGEST_LINE:
@@ -317,6 +382,8 @@ class _Child:
         """Close the pipes and end the process. An idle process first gets a moment to end by itself."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
+        if self.is_free and self._farewell is not None:
+            self.tell([self._farewell])
         self._process.stdin.close()
         if self.is_free:
             with suppress(subprocess.TimeoutExpired):
@@ -377,7 +444,15 @@ def follows(before: Board, after: Board) -> bool:
     return grown and (first | second).bit_count() == (one | two).bit_count() + 1
 
 
-def _words(command: str) -> list[str]:
+def after(board: Board, choice: Any) -> Board | None:
+    """Return the board after the move that the user's code chose; None if that cannot be played."""
+    try:
+        return board.drop(index(choice))
+    except (TypeError, ValueError):
+        return None
+
+
+def _words(command: str, kind: str) -> list[str]:
     """Return the words of a command line. Raises UnknownEngine if the first is not a program."""
     try:
         words = shlex.split(command)
@@ -386,5 +461,5 @@ def _words(command: str) -> list[str]:
         raise UnknownEngine(f"the command {command!r} cannot be read: {error}") from None
     if not found:
         what = f"there is no program {words[0]!r}" if words else "there is no command"
-        raise UnknownEngine(f"{what}; an engine is run as in exec:./engine or exec:python engine.py")
+        raise UnknownEngine(f"{what}; an engine is run as in {kind}:./engine or {kind}:python engine.py")
     return words

@@ -9,14 +9,13 @@ the network.
 import os
 import sys
 from collections.abc import Callable
-from operator import index
-from pathlib import Path
 from time import monotonic
 from types import CodeType
 from typing import Any
 
 from gateway.engines import EngineLate, UnknownEngine, in_words
-from gateway.engines.external import follows
+from gateway.engines.external import after, follows
+from gateway.engines.files import code_in
 from gateway.game.board import COLUMNS, ROWS, Board
 
 MOVE = 2.0
@@ -48,16 +47,6 @@ def agent_in(file: str) -> "Agent":
         raise UnknownEngine(f"the agent {file!r} cannot be executed: {in_words(error)}") from error
 
 
-def code_in(file: str) -> CodeType:
-    """Compile a file, without executing it. Raises UnknownEngine."""
-    try:
-        return compile(Path(file).read_bytes(), file, "exec")
-    except OSError as error:
-        raise UnknownEngine(f"the agent {file!r} cannot be read: {error.strerror}") from None
-    except (SyntaxError, ValueError) as error:
-        raise UnknownEngine(f"the agent {file!r} cannot be executed: {in_words(error)}") from error
-
-
 class Agent:
     """An engine that calls the agent of a file, which is executed again for each game."""
 
@@ -81,7 +70,7 @@ class Agent:
         start = monotonic()
         choice = self._agent(*arguments[: _count(self._agent)])
         beyond = monotonic() - start - limit
-        self._left = _after(board, choice)
+        self._left = after(board, choice)
         if beyond > self._overage:
             raise EngineLate(
                 f"the agent took {limit + beyond:.1f} s, which is more than {limit:g} s and what was left"
@@ -132,10 +121,3 @@ def _count(agent: Callable[..., Any]) -> int | None:
     """Return the number of arguments of a function; None for other callables, which get all arguments."""
     code = getattr(agent, "__code__", None)
     return getattr(code, "co_argcount", None)
-
-
-def _after(board: Board, choice: Any) -> Board | None:
-    try:
-        return board.drop(index(choice))
-    except (TypeError, ValueError):
-        return None

@@ -6,7 +6,7 @@ from typing import Any
 
 import trio
 
-from gateway.engines.catalogue import runs_user_code
+from gateway.engines.catalogue import is_program, runs_user_code
 from gateway.game.board import CELLS
 from gateway.match.match import PATIENCE, Match, MatchTable
 from gateway.runtime import children
@@ -163,7 +163,7 @@ class EngineTable(MatchTable):
         opening, late = len(game["opening"]), game["late"]
         if why:
             loser = (1 - game["winner"] + number) % 2
-            if self._engines[loser].startswith("exec:"):
+            if is_program(self._engines[loser]):
                 why += f": {self._last_words()}"
             if self.not_begun(number, record, late, opening) is not None:
                 self.fail(loser, why, self._log)

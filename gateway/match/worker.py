@@ -170,8 +170,12 @@ class Duel:
                 column = self._engines[number](board, self._budgets[number])
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
-            if index(column) in range(COLUMNS) and board.has_room(index(column)):  # accepts numpy's integers
-                return index(column), None
+            try:
+                chosen = index(column)  # accepts numpy's integers
+            except TypeError:
+                chosen = -1
+            if chosen in range(COLUMNS) and board.has_room(chosen):
+                return chosen, None
             return 0, ("illegal", f"the engine chose {column!r}, which cannot be played")
         except _TooLate:
             return 0, ("time", f"the engine chose nothing within {self._limit}")

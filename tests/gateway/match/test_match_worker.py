@@ -101,6 +101,10 @@ def nonsense(_: Board, __: float) -> int:
     return 7
 
 
+def undecided(_: Board, __: float) -> int:
+    return None  # type: ignore[return-value]  # code of others may return anything
+
+
 def test_game_of_two_engines_starts_from_its_opening() -> None:
     found = duel(leftmost, rightmost).play({"opening": "33", "first": 1})
     assert found["opening"] == "33"
@@ -114,6 +118,7 @@ def test_game_of_two_engines_starts_from_its_opening() -> None:
         (dawdles, "time", "it did not answer in 1 s"),
         (fails, "left", "the engine failed: RuntimeError: no idea"),
         (nonsense, "illegal", "the engine chose 7, which cannot be played"),
+        (undecided, "illegal", "the engine chose None, which cannot be played"),
         (shouts, "left", r"the engine failed: RuntimeError: \x1b[2J\x1b[2J"),
     ],
 )
