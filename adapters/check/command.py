@@ -95,4 +95,5 @@ async def _check(
             await bots.wait_for_crash()
         nursery.cancel_scope.cancel()
     rules = bots.requirements.rules
-    return [report_of(dialect.name, rules, each) for each in check.conclude()], bots.failures
+    found = [report_of(dialect.name, rules, each, dialect.document) for each in check.conclude()]
+    return found, bots.failures

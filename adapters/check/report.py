@@ -45,6 +45,8 @@ class Report:
     dialect: str
     checkup: Checkup
     rows: Sequence[Row]
+    document: str
+    """The name of the dialect's reference."""
 
     @property
     def is_good(self) -> bool:
@@ -66,11 +68,13 @@ class Report:
         return sum(row.verdict is verdict for row in self.rows)
 
 
-def report_of(dialect: str, rules: Mapping[Topic, Rule], checkup: Checkup) -> Report:
-    """Return the report on a bot, in the order of the clauses."""
+def report_of(
+    dialect: str, rules: Mapping[Topic, Rule], checkup: Checkup, document: str = "its PROTOCOL.md"
+) -> Report:
+    """Return the report on a bot, in the order of the clauses of a document."""
     rows = [_row(topic, rule, checkup) for topic, rule in rules.items()]
     rows.sort(key=lambda row: [int(part) for part in row.rule.clause.split(".")])
-    return Report(dialect, checkup, rows)
+    return Report(dialect, checkup, rows, document)
 
 
 def _row(topic: Topic, rule: Rule, checkup: Checkup) -> Row:
@@ -92,7 +96,7 @@ def as_text(report: Report) -> Iterator[str]:
         yield f"  {_slow(checkup)}"
     if checkup.back_after is not None:
         yield f"  its connection broke: it came back after {checkup.back_after:.1f} s, and played on"
-    yield f"  what a bot does, by the clauses of adapters/{report.dialect}/PROTOCOL.md:"
+    yield f"  what a bot does, by the clauses of {report.document}:"
     for row in report.rows:
         yield f"  {row.rule.clause:5} {row.verdict.value:13} {row.rule.duty}"
     for row in report.rows:

@@ -64,3 +64,8 @@ class Dialect(Description):
     """Opens a player's connection to a server."""
     requirements: "Callable[[], Requirements]"
     """Returns the rules for checking the dialect's clients."""
+
+    @property
+    def document(self) -> str:
+        """The name of the dialect's reference."""
+        return "its PROTOCOL.md" if self.interface else f"adapters/{self.name}/PROTOCOL.md"

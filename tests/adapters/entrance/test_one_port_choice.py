@@ -190,7 +190,7 @@ async def test_request_is_no_first_line() -> None:
 
 async def test_one_dialect_with_lines_is_not_kept_waiting_for_a_whole_line() -> None:
     async with connections() as world:
-        clients = [dial(world, dialects=each) for each in (DIALECTS, SEVERAL)]
+        clients = [dial(world, dialects=each) for each in ([*WEBSOCKETS, REST], SEVERAL)]
         for client in clients:
             client.send(b"HELL")
         await world.quiet()

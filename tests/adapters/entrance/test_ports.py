@@ -14,8 +14,8 @@ import trio.testing
 from tcp_port import everything
 from worlds.memory_client import MemoryClient, socket_of
 
+from adapters import arena, droidcon, nac4
 from adapters.client.rate_limit import ClientLimits
-from adapters.dialects import DIALECTS
 from adapters.entrance.admission import Admission, Admitted
 from adapters.entrance.ports import Ports, opened_ports, port_of
 from adapters.net.socket import Socket, taken
@@ -24,6 +24,8 @@ from gateway.options.server import parse
 from gateway.runtime.listening import PortInUseError
 from gateway.server.app import FrontEnd
 
+DIALECTS = [nac4.DIALECT, arena.DIALECT, droidcon.DIALECT]
+"""The dialects of these examples."""
 NAMES = [each.name for each in DIALECTS]
 ONE = ("--port", "0", "--host", "127.0.0.1")
 OWN = ("--web", "0", "--host", "127.0.0.1")

@@ -5,9 +5,8 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from test_options import parse, refused
+from test_options import DIALECTS, parse, refused
 
-from adapters.dialects import DIALECTS
 from gateway.options.clustering import ClusterOptions, host_name, registry_url
 from gateway.options.server import ServerOptions, cluster_options, in_force, shared_rules
 from gateway.options.terminal import in_one_line

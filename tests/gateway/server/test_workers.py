@@ -7,11 +7,13 @@ import sys
 import pytest
 from worlds.server import ran
 
-from adapters.dialects import DIALECTS
+from adapters import arena, droidcon, nac4
 from gateway.options.clustering import LONGEST_NODE
 from gateway.options.server import ServerOptions, cluster_options, parse, ports_of
 from gateway.server.supervisor import arguments
 
+DIALECTS = [nac4.DIALECT, arena.DIALECT, droidcon.DIALECT]
+"""The dialects of these examples."""
 URL = "redis://127.0.0.1:6379/0"
 OWN = "unix:///tmp/x/redis.sock"
 
