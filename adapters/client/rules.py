@@ -134,6 +134,7 @@ _IN_WORDS = {
     Objection.OUTSIDE: "there is no such column",
     Objection.COLUMN_FULL: "the column was full",
     Objection.UNFIT: "the request is not valid",
+    Objection.TABLE_EMPTY: "nobody was at that table",
     Objection.NO_NAME: "it had no name",
     Objection.NAME_RESERVED: "the name is that of one of the server's players",
 }

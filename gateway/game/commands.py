@@ -50,6 +50,8 @@ class AtTable:
     """A table of two seats, for players who agreed on its name."""
 
     name: str
+    must_be_taken: bool = False
+    """Whether the player enters only if somebody has a seat at the table already."""
 
     @property
     def key(self) -> str:

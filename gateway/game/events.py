@@ -5,7 +5,7 @@ An event is a plain value for one player. It names its game, so it can be sent t
 whether and how it reports an event to its client.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, Flag, auto
 from typing import Literal, TypeAlias
 
@@ -43,6 +43,8 @@ class Objection(Flag):
     TOO_LONG = auto()
     """The name of the player, of the table or of the wished opponent is too long."""
     TABLE_FULL = auto()
+    TABLE_EMPTY = auto()
+    """Nobody has a seat at the table where the player wants to find its opponent."""
     NOT_AVAILABLE = auto()
     """The house player in the player's wish is not available."""
     TOKEN_WRONG = auto()
@@ -102,6 +104,8 @@ class Entered:
     name: str
     resumes: bool = False
     """Whether it has come back to its game instead, which goes on: `Resumed` follows."""
+    table: str | None = field(default=None, compare=False)
+    """The name of its table; None for the lobby."""
 
 
 @dataclass(frozen=True, slots=True)

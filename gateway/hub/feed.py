@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol, TypeAlias
 
-from gateway.game.commands import AtTable
 from gateway.game.facts import (
     Away,
     AwayFor,
@@ -213,8 +212,7 @@ def came(seat: Seat) -> Came:
 def waits(seat: Seat, now: float) -> Waits:
     """Return the fact that the player of a seat waits."""
     assert isinstance(seat.situation, Waiting)
-    table = seat.place.name if isinstance(seat.place, AtTable) else None
-    return Waits(seat.number, table, max(0.0, now - seat.situation.since))
+    return Waits(seat.number, seat.table, max(0.0, now - seat.situation.since))
 
 
 def hindered(seat: Seat) -> Hindered:

@@ -529,7 +529,7 @@ class Hub:
         if seat.pending is not None:
             seat.deliver(Overlooked(seat.pending_game))
             self._stop_waiting_for_move(seat, None, now)
-        elif not isinstance(seat.situation, Gone):
+        elif not isinstance(seat.situation, Gone) and not seat.takes_early(command):
             objections = seat.standing()
             if command.column is None:
                 objections |= Objection.NOT_A_COLUMN
@@ -629,7 +629,7 @@ class Hub:
         series = seat.situation.series
         seat.join(series, seat.situation.number)
         self._runner.rejoins.cancel(seat)
-        seat.deliver(Entered(name))
+        seat.deliver(Entered(name, table=seat.table))
         self._runner.go_on(series, now)
 
     def _refuse(self, seat: Seat, refused: Refused, now: float) -> None:
@@ -666,7 +666,7 @@ class Hub:
         if seat.enter(entry.name, entry.place):
             self.feed.publish(came(seat))
         if entry.waits:
-            seat.deliver(Entered(entry.name))
+            seat.deliver(Entered(entry.name, table=seat.table))
             self._runner.wait(seat, now)
         else:
             seat.give_up_place()

@@ -82,7 +82,7 @@ class KeptSeats:
         mailbox.move_to(seat)
         if isinstance(situation, PlayingElsewhere):
             goes_on = returning.resumes and situation.started is not None
-            seat.deliver(Entered(situation.names[0], goes_on))
+            seat.deliver(Entered(situation.names[0], goes_on, seat.table))
             self._remote.resume(seat, situation, now, is_told=is_told, resumes=returning.resumes)
             return
         assert isinstance(situation, Seated)
@@ -90,7 +90,7 @@ class KeptSeats:
         self._runner.back(seat, max(0.0, now - since))
         if series.is_playing and not returning.resumes and self._may_play_again(situation):
             self._runner.play_again(seat, now, is_told=is_told)
-        seat.deliver(Entered(situation.names[0], series.is_playing))
+        seat.deliver(Entered(situation.names[0], series.is_playing, seat.table))
         if series.is_playing:
             for event in series.session.resume(number, now):
                 seat.deliver(event)

@@ -18,8 +18,10 @@ from gateway.game.events import (
     Entered,
     Event,
     Moved,
+    Objection,
     Overlooked,
     Reason,
+    Refused,
     Resumed,
     Started,
     ToMove,
@@ -114,6 +116,7 @@ class RemotePlayers:
                 seat.stop_awaiting(None)
             case Entered():
                 there.ready, there.asked = True, None
+                event = replace(event, table=seat.table)  # the other node does not know it
             case Overlooked():
                 seat.stop_awaiting(None)
             case Ended():
@@ -126,6 +129,11 @@ class RemotePlayers:
             case _:
                 pass
         seat.deliver(event)
+        if isinstance(event, Started) and (early := seat.take_early()) is not None:
+            if event.you == FIRST:
+                self.play(seat, there, early, now)
+            else:
+                seat.deliver(Refused(Objection.NOT_YOUR_TURN, early.to, event.game))
         return None
 
     def lose(self, seat: Seat, there: PlayingElsewhere, now: float) -> Parting:

@@ -11,8 +11,8 @@ from enum import Enum, auto
 from math import inf
 from typing import NamedTuple, Protocol, TypeAlias, assert_never
 
-from gateway.game.board import Board, other
-from gateway.game.commands import LOBBY, AtTable, Command, Denied, Enter, InLobby, Place
+from gateway.game.board import COLUMNS, Board, other
+from gateway.game.commands import LOBBY, AtTable, Command, Denied, Enter, InLobby, Place, Play
 from gateway.game.events import Dismissed, Ended, Event, Objection, Started, ToMove
 from gateway.game.facts import Obstacle
 from gateway.game.ids import GameId
@@ -382,6 +382,8 @@ class Seat:
     """The absence of the player; None while it is connected."""
     earlier: tuple[Mailbox, ...] = ()
     """The mailboxes of its connections that broke during the current game. They get the end of the game."""
+    early: Play | None = None
+    """The move that the player has sent before its next game began."""
     pending: Pending | None = None
     pending_game: GameId = ""
     """The game of the latest pending move. The client gets the end of this game only when the result is
@@ -393,6 +395,11 @@ class Seat:
     def waits(self) -> bool:
         """Whether the player waits for an opponent and could play at once."""
         return isinstance(self.situation, Waiting) and self.pending is not Pending.AWAITED
+
+    @property
+    def table(self) -> str | None:
+        """The name of the table where the player last entered; None for the lobby."""
+        return self.place.name if isinstance(self.place, AtTable) else None
 
     @property
     def is_hindered(self) -> bool:
@@ -538,13 +545,26 @@ class Seat:
 
     def enter(self, name: str, place: Place) -> bool:
         """Record the seat's place and name; return whether the name has changed."""
-        self.place, self.has_place = place, True
+        self.place, self.has_place, self.early = place, True, None
         return self.introduce(name, counted=self.counted)
 
     def enter_remote(self, player: Player) -> None:
         """Enter as a player of another node, for one series."""
         self.is_remote, self.counted = True, player.counted
         self.enter(player.name, LOBBY)
+
+    def takes_early(self, command: Play) -> bool:
+        """Keep a move for the player's next game, if it waits for one and may send it now."""
+        is_early = self.manners.moves_early and Objection.WAITING in self.standing()
+        if not is_early or command.column not in range(COLUMNS):
+            return False
+        self.early = command
+        return True
+
+    def take_early(self) -> Play | None:
+        """Remove and return the move that was sent before the game; None if there is none."""
+        early, self.early = self.early, None
+        return early
 
     def give_up_place(self) -> None:
         """Release the place."""

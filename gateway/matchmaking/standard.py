@@ -310,6 +310,8 @@ class LobbyAndTables(Matchmaker):
         is_there = player is not None and self._has_seat(player, entry)
         if (self._is_full(entry) or self._cannot_open(entry)) and (against or not is_there):
             against |= Objection.TABLE_FULL
+        if self._is_empty(entry):
+            against |= Objection.TABLE_EMPTY
         if self._is_missing(entry):
             against |= Objection.NOT_AVAILABLE
         return against
@@ -403,6 +405,13 @@ class LobbyAndTables(Matchmaker):
             return False
         large = self._large_tables.get(entry.place.key)
         return self._tables.are_full(entry.place.key) if large is None else not large.admits(entry.name)
+
+    def _is_empty(self, entry: Entry) -> bool:
+        """Whether nobody has a seat at the table that a player asks for only if somebody has one."""
+        place = entry.place
+        if not isinstance(place, AtTable) or not place.must_be_taken:
+            return False
+        return place.key not in self._large_tables and not self._tables.seated(place.key)
 
     def _cannot_open(self, entry: Entry) -> bool:
         """Whether a player that always has the first move cannot have it at the table that it asks for.

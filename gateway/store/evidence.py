@@ -55,6 +55,7 @@ _WORDS = {
     Objection.NAME_RESERVED: "name is that of a player of the server's own",
     Objection.TOO_LONG: "name is too long",
     Objection.TABLE_FULL: "table is full",
+    Objection.TABLE_EMPTY: "nobody is at the table",
     Objection.NOT_AVAILABLE: "player is not available",
     Objection.TOKEN_WRONG: "token is missing or wrong",
     Objection.NOT_REGISTERED: "name is not registered",

@@ -3,7 +3,7 @@
 import pytest
 from worlds.hub import FIRST_WINS, HANGING_UP, LOBBY, STANDING_BY, STEPPING_OUT, TABLE, Client, World
 
-from gateway.game.commands import AtTable
+from gateway.game.commands import AtTable, Place
 from gateway.game.events import Dismissed, Entered, Objection, Refused, Started, Why
 
 FULL = Refused(Objection.TABLE_FULL, 0)
@@ -34,6 +34,31 @@ def test_full_table_refuses_a_third(world: World) -> None:
     assert third.enter(AtTable("other"), "cid") == [Entered("cid")]
     assert strict.last(Dismissed) == Dismissed(Why.REFUSED, Objection.TABLE_FULL)
     assert not world.nac4("dan").gone  # its name is free
+
+
+def test_who_wants_a_table_where_somebody_is_sits_down_nowhere_else(world: World) -> None:
+    taken = AtTable("rOUND", must_be_taken=True)
+    ann = world.arena("ann", taken)
+    assert ann.last(Refused) == Refused(Objection.TABLE_EMPTY, 0)
+    bob = world.arena("bob", TABLE)
+    assert not bob.plays
+    ann.enter(taken, "ann")
+    assert (bob.moves_first, ann.last(Started).names) == (True, ("bob", "ann"))
+    assert world.arena("cid", taken).last(Refused) == FULL
+
+
+def test_who_sits_down_again_for_the_next_round_finds_itself_at_a_table_that_is_taken(world: World) -> None:
+    ann, bob = world.pair(STEPPING_OUT, STEPPING_OUT)
+    play_out(world, ann, bob)
+    for client, name in ((ann, "ann"), (bob, "bob")):
+        client.enter(AtTable(TABLE.name, must_be_taken=True), name)
+    assert (ann.games, bob.games) == (2, 2)
+
+
+@pytest.mark.parametrize(("place", "table"), [(AtTable("Club"), "Club"), (LOBBY, None)])
+def test_player_is_told_where_it_sits(world: World, place: Place, table: str | None) -> None:
+    ann = world.arena("ann", place)
+    assert ann.last(Entered).table == table
 
 
 @pytest.mark.parametrize(("cap", "games"), [(3, 6), (0, 30)])
