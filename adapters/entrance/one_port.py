@@ -53,7 +53,7 @@ class OnePort:
     """Serves the clients of all dialects.
 
     The path of a request selects a websocket's dialect. If the path is not that of a dialect, the first
-    message decides: the dialect is the one whose `begins` accepts the message, else one without `begins`.
+    message decides: the dialect is the last whose `begins` accepts the message, else one without `begins`.
     Without a request the first line decides in the same way, if several dialects use lines.
     """
 
@@ -121,8 +121,12 @@ class OnePort:
 
 
 def _claimed(fronts: Sequence[Front], text: str) -> Serve:
-    """Return the function that serves the dialect to which a first message belongs."""
-    claimed = (serve for each, serve in fronts if each.begins and each.begins(text))
+    """Return the function that serves the dialect to which a first message belongs.
+
+    If several dialects accept the message, it is the last of them: who adds a dialect knows those before it,
+    and may single out some of their messages.
+    """
+    claimed = (serve for each, serve in reversed(fronts) if each.begins and each.begins(text))
     others = (serve for each, serve in fronts if not each.begins)
     return next(claimed, None) or next(others, fronts[0][1])
 

@@ -172,6 +172,16 @@ async def test_first_line_says_which_dialect_it_is_for_and_is_not_lost(
         assert client.texts == [dialect, *said]
 
 
+async def test_line_that_several_dialects_claim_is_for_the_last() -> None:
+    later = replace(GREETS, name="later", begins=lambda text: text.startswith("HELLO you"))
+    for line, name in ((b"HELLO you\n", "later"), (b"HELLO\n", "droidcon"), (b"HELLO me\n", "greets")):
+        async with connections() as world:
+            client = dial(world, dialects=[*SEVERAL, later])
+            client.send(line)
+            await world.quiet()
+            assert client.texts[0] == name
+
+
 async def test_line_that_no_dialect_claims_is_for_the_first_where_each_says_how_it_begins() -> None:
     async with connections() as world:
         client = dial(world, dialects=[each for each in SEVERAL if each is not REST])
