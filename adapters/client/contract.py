@@ -89,7 +89,8 @@ class Translator(Protocol[C_contra, S_co]):
         """
 
     def farewell(self, dismissed: Dismissed) -> Farewell:
-        """Return the close code and reason for a dismissal."""
+        """Return the close code and reason for a dismissal; by default the usual code without a reason."""
+        return Farewell()
 
 
 STOPPED_READING = "stopped reading"

@@ -7,7 +7,8 @@ connection. It sends one packet at a time, so that a move and an answer never mi
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from ssl import SSLContext
@@ -15,8 +16,8 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 import trio
 
-from adapters.client.contract import PeerGone
-from adapters.client.dial import Client, Endpoint
+from adapters.client.contract import Codec, PeerGone
+from adapters.client.dial import Client, Endpoint, open_lines
 from gateway.game.board import Board, Side
 
 C = TypeVar("C")
@@ -214,6 +215,15 @@ class Dialogue(Generic[C, S]):
         if messages:
             async with self._saying:
                 await self._client.send(*messages)
+
+
+@asynccontextmanager
+async def dialogue_by_lines(
+    entry: Entry, codec: Codec[S, C], talk: Talk[C, S]
+) -> AsyncIterator[Dialogue[C, S]]:
+    """Run a talk with a server that uses lines until the block ends. Raises OSError."""
+    async with open_lines(entry.address.host, entry.address.port, entry.tls) as line:
+        yield Dialogue(Client(line, codec), talk)
 
 
 AnyDialogue: TypeAlias = Dialogue[Any, Any]

@@ -9,7 +9,8 @@ from ssl import SSLContext
 from typing import TypeAlias, assert_never
 
 from adapters.client.dial import Client, open_lines
-from adapters.client.talk import Asked, Began, Dialogue, Entry, News, Over, Refused, Result, Talk
+from adapters.client.dialect import Opening
+from adapters.client.talk import Asked, Began, Entry, News, Over, Refused, Result, Talk, dialogue_by_lines
 from adapters.droidcon.codec import DroidconClientCodec
 from adapters.droidcon.messages import ClientMessage, Error, Join, Name, Put, ServerMessage, Word
 from gateway.game.board import COLUMNS, SECOND, Board, Side
@@ -31,12 +32,11 @@ async def open_client(host: str, port: int, tls: SSLContext | None = None) -> As
         yield Client(line, DroidconClientCodec())
 
 
-@asynccontextmanager
-async def open_dialogue(entry: Entry) -> AsyncIterator[Dialogue[ClientMessage, ServerMessage]]:
-    """Connect to a server as a player. Raises OSError."""
+def open_dialogue(entry: Entry) -> Opening:
+    """Connect to a server as a player until the block ends. Raises OSError."""
     channel = entry.table or LOBBY if entry.against is None else f"@{entry.against}"
-    async with open_client(entry.address.host, entry.address.port, entry.tls) as client:
-        yield Dialogue(client, DroidconTalk(entry.name, channel, entry.token))
+    talk = DroidconTalk(entry.name, channel, entry.token)
+    return dialogue_by_lines(entry, DroidconClientCodec(), talk)
 
 
 class DroidconTalk(Talk[ClientMessage, ServerMessage]):
