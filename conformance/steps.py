@@ -16,7 +16,7 @@ class Manner(Enum):
     JSON = "json"  # websocket text frames, compared as JSON values
     EDN = "edn"  # websocket text frames, compared as EDN values
     LINES = "lines"  # TCP, lines ending in LF
-    RAW = "raw"  # TCP to a websocket port without a handshake, lines ending in CRLF
+    RAW = "raw"  # TCP, lines ending in CRLF; also to a websocket's port, without a handshake
 
     @property
     def websocket(self) -> bool:

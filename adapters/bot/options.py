@@ -164,6 +164,9 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
         parser.error(f"argument --encoding: only {_writers(dialects)} has a choice of these")
     if not dialect.allows_blanks and len(found.name.split()) > 1:
         parser.error(f"argument --name: {dialect.name} has no names with a blank, such as {found.name!r}")
+    if not dialect.has_places and (found.table is not None or found.against is not None):
+        word = "--against" if found.table is None else "--table"
+        parser.error(f"argument {word}: {dialect.name} has no word for it; its players meet whoever waits")
     try:
         address = endpoint_in(found.address, dialect.port, has_urls=dialect.scheme != "")
     except ValueError as error:

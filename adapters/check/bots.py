@@ -14,6 +14,7 @@ from adapters.check.judging import judge
 from adapters.check.options import CheckOptions
 from adapters.check.record import Fault, Part, What
 from adapters.check.report import Failures
+from adapters.check.scenarios import SCENARIOS, in_which_bot_opens
 from adapters.client.rules import Requirements
 
 NAMELESS = "(no name)"
@@ -57,7 +58,9 @@ class Bots:
     ) -> None:
         """`hint` returns words that name the other dialect to which a text belongs, or an empty text."""
         self.options, self.requirements, self.hint = options, requirements, hint
-        self._afterwards = requirements.translator(options.own, "", False).manners.afterwards
+        manners = requirements.translator(options.own, "", False).manners
+        self._afterwards = manners.afterwards
+        self._scenarios = in_which_bot_opens() if manners.opens else SCENARIOS
         self.is_done = trio.Event()
         """Set when the check is over."""
         self.connections = 0
@@ -103,7 +106,14 @@ class Bots:
     def checkup(self, bot: Bot) -> Checkup:
         """Return the checkup of a bot, computed from its records so far."""
         rules, patience = self.requirements.rules, self.options.patience
-        checkup = Checkup(bot.name, rules, connections=bot.connections, patience=patience, mixed=bot.mixed)
+        checkup = Checkup(
+            bot.name,
+            rules,
+            self._scenarios,
+            connections=bot.connections,
+            patience=patience,
+            mixed=bot.mixed,
+        )
         for record in bot.records:
             judge(record, self.requirements, self._afterwards, checkup)
         return checkup

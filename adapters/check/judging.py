@@ -231,7 +231,9 @@ class _Judging:
             self._wrong(Topic.PING, "no pong came", is_grave=True)
         if Mark.KEPT_WAITING in marks and not is_dismissed:
             checkup.gave_up(self._fault(Topic.WAIT, f"{HUNG_UP} while it waited for an opponent"))
-        if self._pending and is_dismissed:
+        if self._pending and is_dismissed and self._afterwards is Afterwards.ONE_GAME:
+            checkup.right(*self._pending)  # there is nothing else to go on to
+        elif self._pending and is_dismissed:
             checkup.unsettled(self._pending)
         elif self._pending:
             checkup.left(self._pending, self._fault(Topic.NEXT, f"{HUNG_UP} after the game"))

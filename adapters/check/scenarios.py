@@ -4,7 +4,7 @@ Knows topics and strategies. Does not know dialects, nor how an opponent causes 
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from random import Random
 from typing import TypeAlias
@@ -190,3 +190,8 @@ SCENARIOS = (
 )
 """The scenarios in the order of play. The order may change if the dialect decides which side moves first. The
 last one is played when nothing else is left to observe, since the bot may not come back."""
+
+
+def in_which_bot_opens() -> tuple[Scenario, ...]:
+    """Return the scenarios for a dialect whose players always move first."""
+    return tuple(replace(each, bot_opens=True) for each in SCENARIOS if each.bot_opens is not False)

@@ -218,6 +218,8 @@ class Dialect:
     """For each kind of bot, a function that creates its script from a game and optionally `timed`."""
     option: str = ""
     """The gateway's option for the dialect's port, without dashes; if empty, it is the dialect's name."""
+    has_tables: bool = True
+    """Whether a client can name a table."""
 
     @property
     def port(self) -> tuple[str, str]:

@@ -19,9 +19,11 @@ from conformance.dialects.script import Outcome, OutOfStep, Phase, Place, Script
 from conformance.frames import FrameError, Handshake
 from conformance.targets import Address
 
-KINDS = {kind: (dialect.name, make) for dialect in DIALECTS.values() for kind, make in dialect.bots.items()}
+_AT_TABLES = [dialect for dialect in DIALECTS.values() if dialect.has_tables]
+"""The dialects whose bots can meet at a table, as these bots do."""
+KINDS = {kind: (dialect.name, make) for dialect in _AT_TABLES for kind, make in dialect.bots.items()}
 """The dialect of each kind of bot, and the function that creates its script."""
-PLAIN = {name: next(iter(dialect.bots)) for name, dialect in DIALECTS.items()}
+PLAIN = {dialect.name: next(iter(dialect.bots)) for dialect in _AT_TABLES}
 """The default kind of bot for each dialect."""
 NAP = 0.01
 """The longest time that one look at the sockets waits for data, in seconds."""

@@ -92,6 +92,8 @@ def ways(
     for each in dialects:
         if not each.entering or (opened and each.name not in opened):
             continue
+        if table is not None and not each.has_places:
+            continue
         address = f"{host}:{opened.get(each.name, each.port) if port is None else port}"
         if each.scheme:
             path = "" if port is None else each.name

@@ -34,6 +34,8 @@ class Description:
     They are templates with the fields `name`, `quoted` (the name as a string of JSON), `token` and `table`.
     The table of a websocket is in its URL.
     """
+    has_places: bool = True
+    """Whether a client can ask for a table, or for an opponent by name."""
     rules: frozenset[str] = frozenset()
     """The names of the options for rules of play that apply to the dialect's players, such as ``clock``."""
     options: type = NoOptions

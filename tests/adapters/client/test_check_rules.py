@@ -8,6 +8,7 @@ from forking import ROOT
 from adapters.check.scenarios import SCENARIOS
 from adapters.client.rules import ENDINGS, PROHIBITIONS, Topic
 from adapters.dialects import DIALECTS
+from gateway.game.manners import Afterwards
 
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda each: each.name)
@@ -20,7 +21,9 @@ def test_each_rule_names_a_clause_of_the_protocol(dialect):
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda each: each.name)
 def test_each_dialect_has_a_rule_for_what_every_bot_has_to_do(dialect):
     rules = dialect.requirements().rules
-    every = {Topic.ENTRY, Topic.OPENING, Topic.REPLY, Topic.NEXT, Topic.CLOSE, Topic.FULL, Topic.TURN}
+    every = {Topic.ENTRY, Topic.OPENING, Topic.REPLY, Topic.CLOSE, Topic.FULL, Topic.TURN}
+    manners = dialect.requirements().translator(dialect.options(), "", False).manners
+    every |= {Topic.NEXT} if manners.afterwards is not Afterwards.ONE_GAME else set()
     assert every | {*ENDINGS} <= rules.keys()
     assert all(rule.behind is None or rule.behind in rules for rule in rules.values())
 
