@@ -7,7 +7,7 @@ To add a dialect, add its folder, and a line here. A package of somebody else's 
 from functools import cache
 from typing import TYPE_CHECKING
 
-from adapters import arena, droidcon, nac4
+from adapters import arena, droidcon, i32cfsp, nac4
 from adapters.client.dialect import Dialect
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ DIALECTS = (
     nac4.DIALECT,
     arena.DIALECT,
     droidcon.DIALECT,
+    i32cfsp.DIALECT,
 )
 """The built-in dialects."""
 

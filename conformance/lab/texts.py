@@ -96,13 +96,31 @@ DROIDCON_FRAMES = (
     *(("", ""), ("PUT ", ""), ("PUT 3", ""), ("NAME ", "")),
     *(("JOIN ", ""), ("", "PUT 3"), ("JOIN a", "b")),
 )
+I32CFSP_PIECES = (
+    *DROIDCON_PIECES,
+    *_split("DROP ¦POP ¦DROP 3¦I32CFSP_HELLO ¦I32CFSP_HELLO a ¦AI_GAME ¦AI_GAME 7 6¦READY¦WELCOME ¦OKAY"),
+)
+I32CFSP_FRAMES = (
+    *(("", ""), ("DROP ", ""), ("DROP 3", ""), ("POP ", ""), ("I32CFSP_HELLO ", "")),
+    *(("AI_GAME ", ""), ("AI_GAME 7 ", ""), ("WELCOME ", ""), ("", "DROP 3"), ("I32CFSP_HELLO a", "b")),
+)
 """In a text, lone surrogates stand for bytes that are not UTF-8, as with `surrogateescape`."""
 
 FILLERS = ((' "', r"\n", '" '), (' "', r"\u0041", '" '), ("", ";\n", ""), (";", " ", "\n"))
 """Texts of any length with at most one token, as an opening, a piece to repeat, and an ending."""
 
-PIECES = {"arena": (*JSON_PIECES, *EDN_PIECES), "nac4": NAC4_PIECES, "droidcon": DROIDCON_PIECES}
-FRAMES = {"arena": (*JSON_FRAMES, *EDN_FRAMES), "nac4": NAC4_FRAMES, "droidcon": DROIDCON_FRAMES}
+PIECES = {
+    "arena": (*JSON_PIECES, *EDN_PIECES),
+    "nac4": NAC4_PIECES,
+    "droidcon": DROIDCON_PIECES,
+    "i32cfsp": I32CFSP_PIECES,
+}
+FRAMES = {
+    "arena": (*JSON_FRAMES, *EDN_FRAMES),
+    "nac4": NAC4_FRAMES,
+    "droidcon": DROIDCON_FRAMES,
+    "i32cfsp": I32CFSP_FRAMES,
+}
 
 
 def hard_texts(dialect: str, length: int) -> Iterator[str]:
@@ -199,6 +217,10 @@ _DROIDCON = (
     *(b"NAME ann\n", b"JOIN lobby\n", b"JOIN @aima\n", b"PUT 3\n"),
     *(b"PUT -9\r\n", b"NAME \xff\xfd\x18x\n", b"\n"),
 )
+_I32CFSP = (
+    *(b"I32CFSP_HELLO ann\r\n", b"AI_GAME 7 6\r\n", b"AI_GAME\r\n", b"DROP 3\r\n"),
+    *(b"DROP -9\n", b"POP 1\r\n", b"I32CFSP_HELLO \xff\xfd\x18x y\n", b"\n"),
+)
 _PATHS = b"/ /api/games /api/games?limit=5 /api/standings /healthz /api/clear /?table=x *".split()
 _ODD = (
     *(b"\0", b"\r\n", b"\n", b"\xff", b"\xc3", b"\xf0\x9f\x98\x80"),
@@ -216,12 +238,13 @@ _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 
 def talk_for(port: str, lot: Random) -> Talk:
-    """Return a random talk for a port, which is one of `PORTS`."""
+    """Return a random talk for a port, which is one of `PORTS` or ``i32cfsp``."""
     if lot.random() < 0.1:
         return [noise(lot) for _ in range(lot.randint(1, 3))]
     match port:
-        case "droidcon":
-            return [_line(lot) for _ in range(lot.randint(1, _MOST_PIECES))]
+        case "droidcon" | "i32cfsp":
+            lines = _DROIDCON if port == "droidcon" else _I32CFSP
+            return [_line(lot, lines) for _ in range(lot.randint(1, _MOST_PIECES))]
         case "web":
             return _web(lot)
         case _:
@@ -252,8 +275,8 @@ def mutated(data: bytes, lot: Random) -> bytes:
     return data
 
 
-def _line(lot: Random) -> bytes:
-    line = mutated(lot.choice(_DROIDCON), lot)
+def _line(lot: Random, lines: Sequence[bytes]) -> bytes:
+    line = mutated(lot.choice(lines), lot)
     return line if lot.random() < 0.2 else line.rstrip(b"\n") + b"\n"
 
 

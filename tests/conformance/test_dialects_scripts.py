@@ -11,9 +11,10 @@ from trials import FEW
 
 from conformance.boards import arena_cells, drops, nac4_board
 from conformance.dialects.frames import frame
+from conformance.dialects.i32cfsp import I32cfsp
 from conformance.dialects.nac4 import without_time
 from conformance.dialects.script import DRAWN as DRAWN_GAME
-from conformance.dialects.script import SHORT, Outcome, OutOfStep, Phase, Script, Wish
+from conformance.dialects.script import SHORT, Cut, Game, Outcome, OutOfStep, Phase, Script, Wish
 from conformance.lab.bots import KINDS, Readings, script_of
 from conformance.lab.echo import ECHOES
 from conformance.lab.load import MOVES
@@ -253,6 +254,56 @@ def test_nobody_loses_on_time_where_bots_are_not_timed(kind: str) -> None:
         assert step is not None
         place = step.place
     assert script.advance(place, lost.get(kind, state("", 1, turn=0, winner=2)), "me") is None
+
+
+# The dialect in which a bot always opens, and a game has a connection of its own.
+
+
+def i32cfsp_game(columns: str) -> list[bytes]:
+    """Return all that a server says in a game, but for its end."""
+    said = [b"WELCOME me", b"READY"]
+    for ply, column in enumerate(columns):
+        said += [b"OKAY"] if ply % 2 == 0 else [b"DROP %d" % (int(column) + 1), b"READY"]
+    return said
+
+
+@pytest.mark.parametrize(
+    ("played", "ends", "found"),
+    [
+        (SHORT, [b"WINNER_RED"], Outcome.WON),
+        (Game("60101010", 2, "four"), [b"DROP 1", b"WINNER_YELLOW"], Outcome.LOST),
+        (DRAWN_GAME, [b"DROP 2"], Outcome.DRAWN),
+    ],
+)
+def test_i32cfsp_game_is_told_to_its_end(played: Game, ends: list[bytes], found: Outcome) -> None:
+    script, moves = I32cfsp(played), []
+    place = script.start
+    for message in [*i32cfsp_game(played.moves[:-1]), *ends]:
+        step = script.advance(place, message, "me")
+        assert step is not None
+        place, moves = step.place, moves + ([step.move] if step.move else [])
+    assert step.outcome is found
+    assert moves == [b"DROP %d\r\n" % (int(column) + 1) for column in played.moves[::2]]
+    assert script.cut(b"OKAY\r\nDR") == Cut([b"OKAY"], b"DR")
+
+
+@pytest.mark.parametrize("word", [*WRONG, b"WELCOME you", b"OKAY", b"DROP 1", b"DROP 8", b"WINNER_RED"])
+def test_i32cfsp_word_out_of_place_is_none(word: bytes) -> None:
+    script = I32cfsp(SHORT)
+    place = script.start
+    for message in (b"WELCOME me", b"READY"):
+        assert script.advance(place, word, "me") is None
+        step = script.advance(place, message, "me")
+        assert step is not None
+        place = step.place
+    assert script.advance(place, b"READY", "me") is None
+
+
+def test_i32cfsp_loss_on_time_is_one_that_the_board_does_not_show() -> None:
+    script = I32cfsp(SHORT, timed=True)
+    assert outcome(script, b"WELCOME me", b"READY", b"OKAY", b"WINNER_YELLOW") is Outcome.LATE
+    assert script.opening(Wish("me", token="secret")) == b"I32CFSP_HELLO me secret\r\nAI_GAME 7 6\r\n"
+    assert script.resource(Wish("me")) is None
 
 
 @pytest.mark.parametrize(

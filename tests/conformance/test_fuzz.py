@@ -25,7 +25,7 @@ from gateway.store.evidence import unpack
 from gateway.store.formats import jsonl
 
 READERS = [TARGETS[name] for name in TARGETS if name != "visits"]
-DIALECTS = ("nac4", "arena", "droidcon")
+DIALECTS = ("nac4", "arena", "droidcon", "i32cfsp")
 LENIENCE = 10
 """A bound on time has to hold on a machine that does other things too, so it is so many times the goal."""
 STEPS = {4096: 7, 65_536: 47}

@@ -20,6 +20,7 @@ from adapters.arena.messages import Encoding, Ignored
 from adapters.client.contract import Farewell, Flooded, WireError
 from adapters.client.framing import HUNG_UP, Lines, WebSocket
 from adapters.droidcon.codec import DroidconClientCodec, DroidconCodec
+from adapters.i32cfsp.codec import I32cfspClientCodec, I32cfspCodec
 from adapters.nac4.codec import Nac4ClientCodec, Nac4Codec
 from adapters.web.link import decode
 from adapters.web.live.state import State
@@ -54,15 +55,28 @@ def _nac4(text: str) -> None:
 
 
 def _droidcon(text: str) -> None:
-    lines, codec = Lines(), DroidconCodec()
+    _by_lines(text, DroidconCodec().decode)
+
+
+def _i32cfsp(text: str) -> None:
+    _by_lines(text, I32cfspCodec().decode)
+
+
+def _by_lines(text: str, decode: Callable[[str], object]) -> None:
+    lines = Lines()
     data = text.replace("\n", " ").encode("utf-8", "surrogateescape") + b"\n"
     with suppress(WireError, Flooded):
         for start in range(0, len(data), _CHUNK):
             for line in lines.feed(data[start : start + _CHUNK]):
-                codec.decode(line)
+                decode(line)
 
 
-_READERS: Mapping[str, Callable[[str], None]] = {"arena": _arena, "nac4": _nac4, "droidcon": _droidcon}
+_READERS: Mapping[str, Callable[[str], None]] = {
+    "arena": _arena,
+    "nac4": _nac4,
+    "droidcon": _droidcon,
+    "i32cfsp": _i32cfsp,
+}
 """The server's reader for each dialect."""
 
 
@@ -79,6 +93,11 @@ def arena(data: bytes) -> None:
 def droidcon(data: bytes) -> None:
     """Read Droidcon lines as a server, and as a client."""
     _on_both_sides("droidcon", DroidconClientCodec().decode, data)
+
+
+def i32cfsp(data: bytes) -> None:
+    """Read I32CFSP lines as a server, and as a client."""
+    _on_both_sides("i32cfsp", I32cfspClientCodec().decode, data)
 
 
 def _on_both_sides(dialect: str, heard: Callable[[str], object], data: bytes) -> None:
@@ -252,6 +271,7 @@ _ALL = (
     _dialect(nac4, 50),
     _dialect(arena, 24),
     _dialect(droidcon, 40),
+    _dialect(i32cfsp, 40),
     Target(lines, seeds.of_talks("droidcon"), 24, lines),
     Target(frames, seeds.frames, 8, websocket),
     Target(events, seeds.events, 40, events),

@@ -57,6 +57,7 @@ _MESSAGES: Mapping[str, Sequence[str]] = {
         '{"type":"start","id":"t\tab"}',
     ),
     "droidcon": ("PUT 3\n", "Error INVALID_COMMAND\n", "YOUR_MOVE\n", "NAME a b\nJOIN x y\r\n"),
+    "i32cfsp": ("DROP 3\r\n", "WELCOME ann\r\n", "WINNER_RED\r\n", "I32CFSP_HELLO a b\nAI_GAME 8 6\r\n"),
 }
 """Messages of a server."""
 
