@@ -7,7 +7,7 @@ To add a dialect, add its folder, and a line here. A package of somebody else's 
 from functools import cache
 from typing import TYPE_CHECKING
 
-from adapters import arena, droidcon, i32cfsp, nac4
+from adapters import arena, droidcon, i32cfsp, nac4, rpi
 from adapters.client.dialect import Dialect
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ DIALECTS = (
     arena.DIALECT,
     droidcon.DIALECT,
     i32cfsp.DIALECT,
+    rpi.DIALECT,
 )
 """The built-in dialects."""
 

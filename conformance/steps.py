@@ -13,6 +13,7 @@ class Manner(Enum):
     """How a client writes and reads: what a plain `>` adds, and how a plain `<` compares."""
 
     TEXT = "text"  # websocket text frames, each ending in CRLF
+    BARE = "bare"  # websocket text frames, without a line ending
     JSON = "json"  # websocket text frames, compared as JSON values
     EDN = "edn"  # websocket text frames, compared as EDN values
     LINES = "lines"  # TCP, lines ending in LF
@@ -20,7 +21,7 @@ class Manner(Enum):
 
     @property
     def websocket(self) -> bool:
-        return self in (Manner.TEXT, Manner.JSON, Manner.EDN)
+        return self in (Manner.TEXT, Manner.BARE, Manner.JSON, Manner.EDN)
 
     @property
     def ending(self) -> str:

@@ -29,6 +29,7 @@ _VALUES = frozenset({Form.PLAIN, Form.TEXT, Form.JSON, Form.EDN})
 _SENDABLE = frozenset({Form.PLAIN, Form.BYTES, Form.TEXT, Form.BINARY})
 _HEARABLE = {
     Manner.TEXT: _FRAMES,
+    Manner.BARE: _FRAMES,
     Manner.JSON: _VALUES,
     Manner.EDN: _VALUES,
     Manner.LINES: _PIECES,

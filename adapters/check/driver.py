@@ -54,6 +54,7 @@ from gateway.game.events import (
     ToMove,
     Why,
 )
+from gateway.game.facts import Snapshot
 from gateway.game.manners import Afterwards, Manners
 from gateway.game.results import Results
 from gateway.hub.feed import Feed
@@ -169,7 +170,13 @@ class Driver(Matchmaker):
     def enter(self, entry: Entry) -> None:
         """Admit the bot, or refuse it if the check requires that. A bot that was cut gets its seat back."""
         if self._kept is not None:
-            self._answers.append((0.0, Returning(entry.seat, self._kept.number, entry.origin, entry.proven)))
+            kept = self._kept.number
+            back = Returning(entry.seat, kept, entry.origin, entry.proven, entry.resumes)
+            self._answers.append((0.0, back))
+            return
+        if not entry.waits:  # it asks for its name only
+            self.identify(entry.name)
+            self._answers.append((0.0, Decision(entry.seat, entry.against)))
             return
         wish = entry.place.wish if isinstance(entry.place, InLobby) else None
         self._name = NAME if wish is None else wish.name
@@ -510,6 +517,14 @@ class BotHub:
     def alive(self, seat: Seat, now: float) -> None:
         """Record that the bot has answered a probe."""
         self.driver.hub.alive(seat, now)
+
+    def seats(self) -> tuple[Seat, ...]:
+        """Return the seats of the bot and its opponent."""
+        return self.driver.hub.seats()
+
+    def snapshot(self, now: float, seats: Iterable[Seat] | None = None) -> Snapshot:
+        """Return the state of these seats."""
+        return self.driver.hub.snapshot(now, seats)
 
 
 class Tap:

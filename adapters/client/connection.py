@@ -6,8 +6,10 @@ tasks of a connection send pings, probe the client, and send what a slow client 
 """
 
 import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from math import inf
-from typing import Generic
+from typing import Any, Generic, Protocol
 
 import trio
 
@@ -17,6 +19,7 @@ from adapters.client.contract import (
     SEND_LIMIT,
     STOPPED_READING,
     C,
+    C_contra,
     Codec,
     Farewell,
     Flooded,
@@ -64,6 +67,24 @@ _SETTLE_LIMIT = 100
 seconds, because time also passes while the server stands still."""
 
 logger = logging.getLogger("gateway.connections")
+
+
+class Queries(Protocol[C_contra]):
+    """Answers the messages of a dialect that are no commands, such as a question for the list of players.
+
+    Such an answer depends on more than the client's seat. Its front end may also `Connection.tell` a client
+    more later, such as the moves in all games.
+    """
+
+    def answer(self, message: C_contra, client: "Connection[Any, Any]") -> Sequence[str] | None:
+        """Return the texts that answer a client's message, perhaps none; None if it is a command."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """Texts for the client that no event of its seat causes. They wait in the outbox as events do."""
+
+    texts: Sequence[str]
 
 
 class _Summary:
@@ -140,6 +161,7 @@ class Connection(Generic[C, S]):
         "_nursery",
         "_pinged",
         "_probed",
+        "_queries",
         "_rate",
         "_reads",
         "_request",
@@ -160,14 +182,19 @@ class Connection(Generic[C, S]):
         translator: Translator[C, S],
         *,
         hide: Hide | None = None,
+        queries: Queries[C] | None = None,
     ) -> None:
-        """Open a seat for the client. `hide` removes secrets from a client's text before it is recorded."""
+        """Open a seat for the client. `hide` removes secrets from a client's text before it is recorded.
+
+        `queries` answers the dialect's messages that are no commands, if it has such messages.
+        """
         now = trio.current_time()
         self._hub = hub
         self._socket = client.socket
         self._framing = client.framing
         self._codec = codec
         self._translator = translator
+        self._queries = queries
         self._kind = translator.manners.kind
         self._rate = RateLimit(client.limits, now)
         self._wire_log = WireLog(hub.results.enclose, hide) if hub.results.takes_evidence else None
@@ -186,7 +213,7 @@ class Connection(Generic[C, S]):
         """The number of characters in the texts of `_messages`."""
 
         # Events for the client.
-        self._events: list[Event] = []
+        self._events: list[Event | _Told] = []
         self._holds = True
         """Whether events wait, because a result is not stored yet or no task serves the client."""
         self._drains = False
@@ -369,6 +396,11 @@ class Connection(Generic[C, S]):
             except WireError:
                 self._latest, command = text, Unreadable(number)
             else:
+                if self._queries is not None:
+                    answer = self._queries.answer(message, self)
+                    if answer is not None:
+                        self.tell(answer)
+                        continue
                 command = self._translator.receive(message, number)
             waits = self._hub.submit(self._seat, command, now)
             if self._holds:  # the answer may have to wait for a result
@@ -391,6 +423,11 @@ class Connection(Generic[C, S]):
             or self._held_size > HELD_SIZE
             or self._seat.is_held
         )
+
+    @property
+    def has_name(self) -> bool:
+        """Whether the client is a player with a name."""
+        return self._seat.name is not None
 
     @property
     def unreadable(self) -> str:
@@ -439,6 +476,22 @@ class Connection(Generic[C, S]):
             return
         events.append(event)
 
+    def tell(self, texts: Sequence[str]) -> None:
+        """Send texts that no event of the client's seat causes, after the events that wait.
+
+        The hub and other code that publishes facts must not call this. If the client is too slow, hang up.
+        """
+        if len(self._events) >= OUTBOX_LIMIT:
+            self._give_up(STOPPED_READING)
+        elif texts and not self._has_left:
+            self._events.append(_Told(texts))
+            self.flush()
+
+    def start_soon(self, work: Callable[[], Awaitable[object]]) -> None:
+        """Start a task that is cancelled when the connection ends. Do nothing if it has ended."""
+        if self._nursery is not None:
+            self._nursery.start_soon(work)
+
     def flush(self) -> None:
         """Send the queued events to the client, in order.
 
@@ -459,6 +512,9 @@ class Connection(Generic[C, S]):
                 if isinstance(event, ToMove):
                     request = event  # an older request has been answered or withdrawn
                 elif not isinstance(event, Moved):  # most events are `Moved`
+                    if isinstance(event, _Told):
+                        texts += event.texts
+                        continue
                     if isinstance(event, Ended):
                         if self._hub.results.is_open(event.game):
                             self._events = events[events.index(event) :]
@@ -468,7 +524,7 @@ class Connection(Generic[C, S]):
                     asked = self._answered_message(event, len(texts))
                     dismissed = event if isinstance(event, Dismissed) else dismissed
                 for message in self._translator.observe(event, asked):
-                    texts.append(self._codec.encode(message))  # noqa: PERF401  a comprehension costs one more call
+                    texts.append(self._codec.encode(message))
             left = not texts or self._socket.write(self._framing.frame(texts))
             now = 0.0 if request is None and wire_log is None else trio.current_time()
             if wire_log is not None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Generic
 
 from adapters.client.accepted import Accepted
-from adapters.client.connection import Connection
+from adapters.client.connection import Connection, Queries
 from adapters.client.contract import C, Codec, S, Translator
 from gateway.access.accounts import Accounts
 from gateway.game.commands import Command, Denied, Enter, Introduce, Play
@@ -100,12 +100,16 @@ def checked_connection(
     translator: Translator[C, S],
     accounts: Accounts | None,
     behind: re.Pattern[str],
+    queries: Queries[C] | None = None,
 ) -> Connection[C, S]:
-    """Return the connection of a client. If names are protected, the connection checks the client's names."""
+    """Return the connection of a client. If names are protected, the connection checks the client's names.
+
+    `queries` are as for `Connection`.
+    """
     if accounts is None:
-        return Connection(hub, client, codec, translator)
+        return Connection(hub, client, codec, translator, queries=queries)
     checked = NameCheck(translator, accounts, client, behind)
-    return Connection(hub, client, codec, checked, hide=checked.hide)
+    return Connection(hub, client, codec, checked, hide=checked.hide, queries=queries)
 
 
 def without_tokens(behind: re.Pattern[str], text: str) -> str:

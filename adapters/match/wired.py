@@ -350,7 +350,7 @@ class PortHub:
     def __init__(self, hub: Hub, table: WireTable, side: int) -> None:
         self.results, self.feed = hub.results, hub.feed
         self.expect: Callable[[Outgoing], None] = hub.expect
-        self.alive = hub.alive
+        self.alive, self.seats, self.snapshot = hub.alive, hub.seats, hub.snapshot
         self._hub = hub
         self._table = table
         self._side = side

@@ -154,7 +154,11 @@ class Script(ABC):
 
     @abstractmethod
     def opening(self, wish: Wish) -> bytes:
-        """Return the first message. If a bot has to ask for each game, it sends this message each time."""
+        """Return the first messages."""
+
+    def asking(self, wish: Wish) -> bytes:
+        """Return the message that asks for another game; by default, the first one again."""
+        return self.opening(wish)
 
     @abstractmethod
     def cut(self, data: bytes) -> Cut:

@@ -79,7 +79,7 @@ class FastBot(Bot):
             self.say(reading.move)
         elif reading.again:
             self.wish = renamed(self.first_wish, self._games % NAMES)
-            self.say(self.readings.script.opening(self.wish))
+            self.say(self.readings.script.asking(self.wish))
 
     def come_back(self) -> None:
         if self.loop is None:

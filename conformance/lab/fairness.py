@@ -363,7 +363,7 @@ class Player(Bot):
         if reading.move:
             self._request(reading.move, look)
         elif reading.again:
-            self.say(self.readings.script.opening(self.wish))
+            self.say(self.readings.script.asking(self.wish))
 
     def close(self) -> None:
         super().close()

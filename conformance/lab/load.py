@@ -265,7 +265,7 @@ class TimedBot(Bot):
     def ask(self) -> None:
         """Ask for another game. Raises OutOfStep."""
         self.sent_at = perf_counter()
-        self.say(self.readings.script.opening(self.wish))
+        self.say(self.readings.script.asking(self.wish))
 
     def send(self, move: bytes) -> None:
         """Make a move. Raises OutOfStep."""

@@ -104,6 +104,14 @@ I32CFSP_FRAMES = (
     *(("", ""), ("DROP ", ""), ("DROP 3", ""), ("POP ", ""), ("I32CFSP_HELLO ", "")),
     *(("AI_GAME ", ""), ("AI_GAME 7 ", ""), ("WELCOME ", ""), ("", "DROP 3"), ("I32CFSP_HELLO a", "b")),
 )
+RPI_PIECES = (
+    *NAC4_PIECES,
+    *_split("CONNECT:¦RECONNECT:¦READY¦PLAY:¦PLAY:3¦GAME:¦WATCH:¦LIST¦PLAYER:LIST¦GET:¦SET:a:¦:¦::¦|¦+¦+9"),
+)
+RPI_FRAMES = (
+    *(("", ""), ("PLAY:", ""), ("PLAY:3", ""), ("CONNECT:", ""), ("RECONNECT:a:", "")),
+    *(("GAME:WATCH:", ""), ("RESERVATION:ADD:", "a,b"), ("", ":PLAY:3"), ("GET:", "")),
+)
 """In a text, lone surrogates stand for bytes that are not UTF-8, as with `surrogateescape`."""
 
 FILLERS = ((' "', r"\n", '" '), (' "', r"\u0041", '" '), ("", ";\n", ""), (";", " ", "\n"))
@@ -114,12 +122,14 @@ PIECES = {
     "nac4": NAC4_PIECES,
     "droidcon": DROIDCON_PIECES,
     "i32cfsp": I32CFSP_PIECES,
+    "rpi": RPI_PIECES,
 }
 FRAMES = {
     "arena": (*JSON_FRAMES, *EDN_FRAMES),
     "nac4": NAC4_FRAMES,
     "droidcon": DROIDCON_FRAMES,
     "i32cfsp": I32CFSP_FRAMES,
+    "rpi": RPI_FRAMES,
 }
 
 
@@ -199,7 +209,7 @@ NAMES = (
 Talk: TypeAlias = list[bytes]
 """The pieces that one connection sends, in order."""
 
-PORTS = ("nac4", "arena", "droidcon", "web")
+PORTS = ("nac4", "arena", "droidcon", "rpi", "web")
 _MOST_PIECES = 12
 """The most messages in a talk."""
 
@@ -220,6 +230,10 @@ _DROIDCON = (
 _I32CFSP = (
     *(b"I32CFSP_HELLO ann\r\n", b"AI_GAME 7 6\r\n", b"AI_GAME\r\n", b"DROP 3\r\n"),
     *(b"DROP -9\n", b"POP 1\r\n", b"I32CFSP_HELLO \xff\xfd\x18x y\n", b"\n"),
+)
+_RPI = (
+    *(b"CONNECT:ann", b"READY", b"PLAY:3", b"PLAY:-1", b"OBSERVE", b"PLAYER:LIST", b"GAME:LIST"),
+    *(b"GAME:WATCH:5", b"RECONNECT:ann", b"DISCONNECT", b"GET:MOVE_WAIT", b"ADMIN:AUTH:x", b"PING"),
 )
 _PATHS = b"/ /api/games /api/games?limit=5 /api/standings /healthz /api/clear /?table=x *".split()
 _ODD = (
@@ -248,7 +262,7 @@ def talk_for(port: str, lot: Random) -> Talk:
         case "web":
             return _web(lot)
         case _:
-            return _websocket(lot, _NAC4 if port == "nac4" else _ARENA)
+            return _websocket(lot, {"nac4": _NAC4, "rpi": _RPI}.get(port, _ARENA))
 
 
 def noise(lot: Random) -> bytes:

@@ -6,6 +6,7 @@ Crockford's base 32, padded with zeros. It never changes, and is unique within a
 
 import re
 from collections.abc import Iterator
+from functools import reduce
 from typing import TypeAlias
 
 GameId: TypeAlias = str
@@ -50,6 +51,11 @@ def run_sign(run: int) -> str:
     if not 0 <= run < RUNS:
         raise ValueError(f"{run} is not the number of a run")
     return _signs(run, _RUN)
+
+
+def number_in(game: GameId) -> int:
+    """Return the number of a game within its run, 0 to `GAMES` - 1."""
+    return reduce(lambda number, digit: number << 5 | _DIGITS.index(digit), game[-_NUMBER:], 0)
 
 
 def _signs(number: int, length: int) -> str:

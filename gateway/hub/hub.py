@@ -120,6 +120,12 @@ class HubForPlayers(Protocol):
     def alive(self, seat: Seat, now: float) -> None:
         """Record that the seat's client has answered a probe."""
 
+    def seats(self) -> tuple[Seat, ...]:
+        """Return the seats of all connected players."""
+
+    def snapshot(self, now: float, seats: Iterable[Seat] | None = None) -> Snapshot:
+        """Return the state of all players, or of those on `seats`, for a subscriber of the feed."""
+
 
 def reraise(_: Sequence[str | None]) -> None:
     """Raise the exception that is being handled: the default `on_fault`."""

@@ -32,6 +32,12 @@ from adapters.nac4.codec import Nac4ClientCodec, Nac4Codec
 from adapters.nac4.codec import TokenCodec as Nac4TokenCodec
 from adapters.nac4.messages import Connect, PlayMove
 from adapters.nac4.translator import Nac4Translator
+from adapters.rpi.codec import RpiClientCodec, RpiCodec
+from adapters.rpi.messages import Connect as RpiConnect
+from adapters.rpi.messages import Disconnect, Get, ListGames, ListPlayers, Observe, Ready, Reconnect, Watch
+from adapters.rpi.messages import Ping as RpiPing
+from adapters.rpi.messages import Play as RpiPlay
+from adapters.rpi.translator import RpiTranslator
 from gateway.access.accounts import fault_of, new_token
 from gateway.game.commands import InLobby
 
@@ -46,6 +52,8 @@ class Case:
     messages: st.SearchStrategy[Any]
     said: Sequence[str]
     """Texts as bots send them, and nearly so; a blank may be any blanks."""
+    filler: str = " "
+    """What makes no difference at the end of a text."""
 
 
 def _started(encoding: Encoding) -> Callable[[], ArenaCodec]:
@@ -100,12 +108,36 @@ CASES = {
         | st.builds(Pop, _integers),
         [" DROP %s ", "drop %s", "POP %s", "I32CFSP_HELLO %s", "AI_GAME 7 %s", "AI_GAME %s 6", "AI_GAME"],
     ),
+    "rpi": Case(
+        RpiCodec,
+        RpiClientCodec,
+        lambda: RpiTranslator(InLobby()),
+        st.one_of(
+            st.builds(RpiConnect, _words, st.none() | _words),
+            st.builds(Reconnect, _words, st.none() | _words),
+            st.builds(RpiPlay, st.none() | st.integers(0, 99)),
+            st.builds(Watch, st.integers(0, 2**32 - 1)),
+            st.builds(Get, _words),
+            st.sampled_from([Ready(), Disconnect(), Observe(), ListPlayers(), ListGames(), RpiPing()]),
+        ),
+        [
+            "PLAY:%s",
+            "CONNECT:%s",
+            "RECONNECT:ann:%s",
+            "GAME:WATCH:%s",
+            "GAME:AWARD:%s:x",
+            "SET:a:%s",
+            "READY",
+        ],
+        filler="",
+    ),
 }
 WITH_TOKENS: dict[str, tuple[Callable[[], Any], str]] = {
     "nac4": (Nac4TokenCodec, "user"),
     "arena": (ArenaTokenCodec, "id"),
     "droidcon": (DroidconCodec, "nick"),
     "i32cfsp": (I32cfspCodec, "name"),
+    "rpi": (RpiCodec, "name"),
 }
 """The codec of a server that protects names, and the field of the message that has the name."""
 cases = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -165,7 +197,7 @@ def test_text_of_a_client_is_a_message_or_a_wire_error_and_means_the_same_each_t
     case: Case, data: st.DataObject
 ) -> None:
     text = data.draw(texts(case))
-    new = read(case.server().decode, text + " " * 300)  # which is too long to be remembered
+    new = read(case.server().decode, text + case.filler * 300)  # which is too long to be remembered
     assert [read(case.server().decode, text) for _ in range(2)] == [new, new]
 
 

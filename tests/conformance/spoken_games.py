@@ -19,6 +19,7 @@ class Told:
 def entered(kind: str) -> list[Told]:
     """Return what a player hears before its first game."""
     words = {"droidcon": [b"SUCCESS"] * 2, "nac4": [b"connected hello me\r\n"]}
+    words["rpi"] = [b"CONNECT:ACK", b"READY:ACK"]
     return [Told(word) for word in words.get(kind, [])]
 
 
@@ -29,6 +30,8 @@ def game(kind: str, played: Game = DRAWN, *, opens: bool) -> list[Told]:
             return list(_droidcon(played, opens=opens))
         case "nac4":
             return list(_nac4(played, opens=opens))
+        case "rpi":
+            return list(_rpi(played, opens=opens))
         case _:
             return list(_arena(played, opens=opens, edn=kind == "arena-edn"))
 
@@ -38,6 +41,7 @@ def move(kind: str, column: str) -> bytes:
     text = {
         "droidcon": f"PUT {column}\n",
         "nac4": f"playmove {column}\r\n",
+        "rpi": f"PLAY:{column}",
         "arena-edn": f'{{:type "move", :move {column}}}',
     }.get(kind, f'{{"type":"move","move":{column}}}')
     return text.encode() if kind == "droidcon" else frame(text.encode())
@@ -70,6 +74,20 @@ def _nac4(played: Game, *, opens: bool) -> Iterator[Told]:
     status = ("Tie", "WinR", "WinY")[played.winner]
     battle = "Disconnected" if played.reason == LEFT else "Ok"
     yield Told(f"endgame {nac4_board(played.moves)} {color} {status} {battle}\r\n".encode())
+
+
+def _rpi(played: Game, *, opens: bool) -> Iterator[Told]:
+    *moves, last = _moves(played, opens=opens)
+    columns = [(None, opens), *((column, not is_own) for _, column, is_own in [*moves, last])]
+    for (told, is_told), (_, column, is_own) in zip(columns, [*moves, last], strict=False):
+        words = f"GAME:START:{opens:d}" if told is None else f"OPPONENT:{told}"
+        if told is None or is_told:
+            yield Told(words.encode(), column if is_own else None)
+    own = played.winner if opens else (3 - played.winner) % 3
+    unwon = b"GAME:TERMINATED" if played.reason == LEFT else b"GAME:DRAW"
+    yield Told((unwon, b"GAME:WINS", b"GAME:LOSS")[own])
+    yield Told(b"TOURNAMENT:END")
+    yield Told(b"READY:ACK")
 
 
 def _arena(played: Game, *, opens: bool, edn: bool) -> Iterator[Told]:

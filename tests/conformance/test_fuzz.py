@@ -102,7 +102,7 @@ def test_talks_are_the_same_again_for_the_same_seed(port: str) -> None:
     assert all(one)
 
 
-@given(st.sampled_from([1, 2]), st.sampled_from([0, 1, 2]), pieces)
+@given(st.sampled_from([1, 2, 3]), st.sampled_from([0, 1, 2, 3]), pieces)
 def test_adapters_take_any_frames(first: int, second: int, said: list[tuple[int, bytes]]) -> None:
     visits.visits(visits.script(first, second, said))
 
@@ -124,12 +124,12 @@ def test_what_readers_are_given_first_can_be_read() -> None:
     assert len(unpack(next(TARGETS["exchanges"].seeds(False)))) == 3
 
 
-@pytest.mark.parametrize("first", range(3))
-@pytest.mark.parametrize("second", range(3))
+@pytest.mark.parametrize("first", range(len(visits.KINDS)))
+@pytest.mark.parametrize("second", range(len(visits.KINDS)))
 def test_visit_plays_a_game_to_its_end(first: int, second: int, monkeypatch: pytest.MonkeyPatch) -> None:
     over: list[Finished] = []
     monkeypatch.setattr(visits, "Hub", lambda *about: Hub(*about, Heard(over.append)))
-    visits.visits(list(TARGETS["visits"].seeds(False))[3 * first + second])
+    visits.visits(list(TARGETS["visits"].seeds(False))[len(visits.KINDS) * first + second])
     assert [str(found.reason.name) for found in over][:1] == ["FOUR"]
 
 

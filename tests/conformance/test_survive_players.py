@@ -22,12 +22,17 @@ from conformance.targets import Address
 WON = Game("0101010", 1, "four")
 LOST = Game("11203040", 2, "four")
 LEFT = Game("012", 1, "left")
+RESULTS = (b"GAME:WINS", b"GAME:LOSS", b"GAME:DRAW", b"GAME:TERMINATED")
 COURSES = ((WON, LOST, LEFT), (LOST, WON, Game("0123", 2, "left")))
 
 """A message, and what is answered."""
 
 
-START = frame(b'{"type":"start","id":"me","against":null}')
+ASKS = {
+    b'{"type":"end"}': frame(b'{"type":"start","id":"me","against":null}'),
+    b"TOURNAMENT:END": frame(b"READY"),
+}
+"""What is said at the end of a game to get another one."""
 
 
 def told(kind: str, games: tuple[Game, ...], *, opens: bool) -> Iterator[tuple[bytes, bytes]]:
@@ -37,8 +42,10 @@ def told(kind: str, games: tuple[Game, ...], *, opens: bool) -> Iterator[tuple[b
     for number, played in enumerate(games, 1):
         for said in game(kind, played, opens=opens == (number % 2 == 1)):
             answer = b"" if said.column is None else move(kind, said.column)
-            is_asked = said.message == b'{"type":"end"}' and number < len(games)
-            yield said.message, START if is_asked else answer
+            is_asked = said.message in ASKS and number < len(games)
+            yield said.message, ASKS[said.message] if is_asked else answer
+            if kind == "rpi" and number == len(games) and said.message in RESULTS:
+                return  # all is known before TOURNAMENT:END
 
 
 def started(kind: str, games: tuple[Game, ...]) -> Player:
@@ -80,6 +87,7 @@ BEGUN = {
     "droidcon": ["SUCCESS", "SUCCESS", "NEW_GAME", "YOUR_MOVE"],
     "nac4": ["connected hello me", "newgame me you", f"genmove {nac4_board('')} R PlayR 42.0"],
     "arena": [STATE],
+    "rpi": ["CONNECT:ACK", "READY:ACK", "GAME:START:1"],
 }
 """What one hears up to its first move."""
 ENDS = {
@@ -88,6 +96,7 @@ ENDS = {
         f"endgame {nac4_board(board)} R {won} Disconnected" for board in ("", "0") for won in ("WinR", "WinY")
     ],
     "arena": ['{"type":"disconnected"}'],
+    "rpi": ["GAME:WINS", "GAME:LOSS", "GAME:TERMINATED"],
 }
 
 

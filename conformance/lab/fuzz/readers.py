@@ -22,13 +22,17 @@ from adapters.client.framing import HUNG_UP, Lines, WebSocket
 from adapters.droidcon.codec import DroidconClientCodec, DroidconCodec
 from adapters.i32cfsp.codec import I32cfspClientCodec, I32cfspCodec
 from adapters.nac4.codec import Nac4ClientCodec, Nac4Codec
+from adapters.rpi.codec import RpiClientCodec, RpiCodec
+from adapters.rpi.translator import RpiTranslator, in_alphabet
 from adapters.web.link import decode
 from adapters.web.live.state import State
 from adapters.web.query import FILTERS, PAGING, BadRequestError, parameters, part, wanted
 from conformance.lab.fuzz import seeds, visits
 from gateway.access.heads import host_in, is_domain, may_play
+from gateway.game.commands import LOBBY
 from gateway.game.encoding import EncodingError, decode_command, decode_event
 from gateway.game.encoding import encode as encode_value
+from gateway.game.events import Objection, Refused
 from gateway.game.fact_encoding import decode_fact
 from gateway.runtime.child import LinkError
 from gateway.store import evidence
@@ -71,11 +75,26 @@ def _by_lines(text: str, decode: Callable[[str], object]) -> None:
                 decode(line)
 
 
+def _rpi(text: str) -> None:
+    """Read a text, and write the error that a refused message gets. No name may add a separator."""
+    codec = RpiCodec()
+    assert not {*in_alphabet(text)} & {*":,|\r\n"}, "a separator in a name"
+    try:
+        message = codec.decode(text)
+    except WireError:
+        return
+    translator = RpiTranslator(LOBBY)
+    translator.receive(message)
+    for answer in translator.observe(Refused(Objection.UNFIT), message):
+        codec.encode(answer)
+
+
 _READERS: Mapping[str, Callable[[str], None]] = {
     "arena": _arena,
     "nac4": _nac4,
     "droidcon": _droidcon,
     "i32cfsp": _i32cfsp,
+    "rpi": _rpi,
 }
 """The server's reader for each dialect."""
 
@@ -98,6 +117,11 @@ def droidcon(data: bytes) -> None:
 def i32cfsp(data: bytes) -> None:
     """Read I32CFSP lines as a server, and as a client."""
     _on_both_sides("i32cfsp", I32cfspClientCodec().decode, data)
+
+
+def rpi(data: bytes) -> None:
+    """Read an RPI message as a server, which answers it, and as a player."""
+    _on_both_sides("rpi", RpiClientCodec().decode, data)
 
 
 def _on_both_sides(dialect: str, heard: Callable[[str], object], data: bytes) -> None:
@@ -272,6 +296,7 @@ _ALL = (
     _dialect(arena, 24),
     _dialect(droidcon, 40),
     _dialect(i32cfsp, 40),
+    _dialect(rpi, 40),
     Target(lines, seeds.of_talks("droidcon"), 24, lines),
     Target(frames, seeds.frames, 8, websocket),
     Target(events, seeds.events, 40, events),
@@ -280,7 +305,7 @@ _ALL = (
     Target(games, seeds.games, 30),
     Target(exchanges, seeds.exchanges, 60),
     Target(requests, seeds.requests, 40),
-    Target(visits.heads, seeds.of_talks("nac4", "arena", "web"), 3),
+    Target(visits.heads, seeds.of_talks("nac4", "arena", "rpi", "web"), 3),
     Target(visits.visits, seeds.visits, 1),
 )
 TARGETS: Mapping[str, Target] = {target.name: target for target in _ALL}

@@ -16,6 +16,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 import adapters.arena.server
 import adapters.droidcon.server
 import adapters.nac4.server
+import adapters.rpi.server
 from adapters.client.accepted import Accepted, Serve, first_texts, hang_up
 from adapters.client.contract import Farewell, PeerGone
 from adapters.entrance.admission import without_limits
@@ -31,14 +32,15 @@ from gateway.matchmaking.standard import LobbyAndTables
 Piece: TypeAlias = tuple[int, bytes]
 """Which of the two clients sends the piece (0 or 1), and its bytes."""
 
-KINDS = ("droidcon", "nac4", "arena")
+KINDS = ("droidcon", "nac4", "arena", "rpi")
 LONGEST_PIECE = 127
 _SERVE: Sequence[Callable[[Hub], Serve]] = (
     partial(adapters.droidcon.server.serving, rounds=2),
     adapters.nac4.server.serving,
     adapters.arena.server.serving,
+    adapters.rpi.server.serving,
 )
-_SHAKEN = 9
+_SHAKEN = len(KINDS) ** 2
 """Added to the first byte of a script if both clients have already opened their websockets."""
 _PAGE = 8000
 
@@ -55,7 +57,7 @@ def visits(data: bytes) -> None:
 
 def script(first: int, second: int, pieces: Iterable[Piece], *, shaken: bool = True) -> bytes:
     """Return the script of two clients, each given as an index into `KINDS`."""
-    head = bytes([first + 3 * second + _SHAKEN * shaken])
+    head = bytes([first + len(KINDS) * second + _SHAKEN * shaken])
     cut = (
         (who, data[start : start + LONGEST_PIECE])
         for who, data in pieces
@@ -90,9 +92,9 @@ async def _asked(data: bytes) -> None:
 async def _visited(data: bytes) -> None:
     hub = Hub(Terms(), LobbyAndTables(Random(0)))
     head = data[0] if data else 0
-    kinds = (head % 3, head // 3 % 3)
+    kinds = (head % len(KINDS), head // len(KINDS) % len(KINDS))
     async with trio.open_nursery() as nursery:
-        clients = [_client(nursery, kind, hub, shaken=head % 18 >= _SHAKEN) for kind in kinds]
+        clients = [_client(nursery, kind, hub, shaken=head % (2 * _SHAKEN) >= _SHAKEN) for kind in kinds]
         for who, piece in _pieces(data):
             clients[who].arrives(piece)
             await wait_all_tasks_blocked()

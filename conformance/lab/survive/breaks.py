@@ -258,7 +258,7 @@ class ReturningPlayer(Player):
                 raise OutOfStep(f"was told {shown(message)}, a winner, of a game to be played again")
             self.is_cut_off, self.winner, self._opens, self._may_cross = False, None, before.opens, True
             self._place = Place(Phase.PLAYING) if self.dialect in REPLAYING else WAITING
-            return self._script.opening(self.wish) if self._asks else b""
+            return self._script.asking(self.wish) if self._asks else b""
         if self._place.opens is not None:
             if self._opens not in (None, self._place.opens):
                 raise OutOfStep(f"has another colour than before, by {shown(message)}")

@@ -180,7 +180,7 @@ class Visitor(Bot):
         if reading.move and not self._lobby.is_silent:
             self.say(reading.move)
         elif reading.again and not self._lobby.is_silent:
-            self.say(self.readings.script.opening(self.wish))
+            self.say(self.readings.script.asking(self.wish))
 
     def come_back(self) -> None:
         self._lobby.remove(self)

@@ -216,7 +216,7 @@ class Player:
             self.free_at = monotonic()
             if not self.has_all:
                 self._script.game = self._games[len(self.results)]
-        return self._script.opening(self.wish) if step.again and not self.has_all else step.move
+        return self._script.asking(self.wish) if step.again and not self.has_all else step.move
 
     def _hear_of_leaving(self, message: bytes) -> None:
         """Handle a message that the opponent has left this game. The board in it must be possible.
