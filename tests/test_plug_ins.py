@@ -129,15 +129,8 @@ def test_bot_of_the_example_plays_a_bot_of_another_dialect_on_the_one_port(tmp_p
 
 @pytest.mark.usefixtures("_installed")
 def test_check_and_the_conformance_runner_know_the_example() -> None:
-    words = (
-        "--port",
-        "0",
-        "--wait",
-        "2",
-        "--run",
-        f"{shlex.join(BOT)} knock {{address}} --name ann --games 0",
-    )
-    status, out, err = run("gateway", "check", "knock", *words)
+    bot = f"{shlex.join(BOT)} knock {{address}} --name ann --engine leftmost --games 0"
+    status, out, err = run("gateway", "check", "knock", "--port", "0", "--wait", "2", "--run", bot)
     assert (status, others(err)) == (0, [])
     assert "by the clauses of its PROTOCOL.md" in out
     assert "ann: 4 right, 0 wrong, 0 remark, 0 never got to" in out
