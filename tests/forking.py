@@ -30,7 +30,7 @@ PATIENCE = 30
 _FORKED = [sys.executable, "-W", "error", "-m", "gateway"]
 _LOADED = (
     *("gateway.__main__", "gateway.cli", "gateway.commands.reports", "ssl"),
-    *(f"adapters.{dialect}.server" for dialect in ("nac4", "arena", "droidcon")),
+    *(f"adapters.{each.parent.name}.server" for each in ROOT.glob("adapters/*/translator.py")),
 )
 
 

@@ -53,10 +53,10 @@ class Dialect(Description):
     ignores_case: bool = False
     """Whether case is ignored when a player asks for an opponent by name."""
     begins: Callable[[str], bool] | None = None
-    """Returns whether a first message belongs to this dialect, and not to a later one with the same transport.
+    """Returns whether a first message belongs to this dialect, and not to a later one with its transport.
 
-    On the one port, the last dialect that accepts a message gets it, so a later dialect may single out messages
-    that an earlier one would take. Dialects of which the others begin otherwise need none: they take the rest.
+    On the one port, the last dialect that accepts a message gets it, so a later dialect may single out
+    messages that an earlier one would take. Dialects without this function take the rest.
     """
     front_end: "Callable[[HubForPlayers, Any, Accounts | None], Serve]"
     """Takes the hub, the dialect's own options and the protected names; returns the function that serves
