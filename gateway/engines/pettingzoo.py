@@ -22,7 +22,7 @@ from gateway.game.board import COLUMNS, ROWS, Board
 METHODS = ("choose_action", "select_action", "determine_action", "get_action", "act", "predict", "policy")
 """The methods that choose a column, in the order in which they are looked for."""
 MASKS = ("action_mask", "action_masks", "mask")
-"""The parameters for the mask. A policy with one of them gets an array as its observation, otherwise both."""
+"""The parameters for the mask. A policy without one of them gets it with the observation, in a dictionary."""
 AGENTS = ("player_0", "player_1")
 
 
@@ -58,7 +58,7 @@ class Policy:
             self._policy = call(self._found, offers["env"], offers)
         function = _function(self._policy)
         both = {"observation": planes(board), "action_mask": mask(board)}
-        seen = both["observation"] if set(MASKS) & set(parameters_of(function)) else both
+        seen = Planes.of(both) if set(MASKS) & set(parameters_of(function)) else both
         offers |= {"observation": seen, "obs": seen, **dict.fromkeys(MASKS, both["action_mask"])}
         chosen = call(function, seen, offers)
         if isinstance(chosen, tuple):  # stable-baselines3 also returns the state of a recurrent policy
@@ -67,6 +67,25 @@ class Policy:
             chosen = chosen.item()
         self._left = after(board, chosen)
         return chosen
+
+
+class Planes(np.ndarray[Any, np.dtype[np.int8]]):
+    """An observation that can also be asked for ``["observation"]`` and ``["action_mask"]``.
+
+    Some policies take the mask as an argument of its own, and have it in the observation all the same.
+    """
+
+    parts: dict[str, NDArray[np.int8]]
+
+    @classmethod
+    def of(cls, parts: dict[str, NDArray[np.int8]]) -> "Planes":
+        """Return the observation of its parts."""
+        made = parts["observation"].view(cls)
+        made.parts = parts
+        return made
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.parts[key] if isinstance(key, str) else super().__getitem__(key)
 
 
 def planes(board: Board) -> NDArray[np.int8]:

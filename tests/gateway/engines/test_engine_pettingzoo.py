@@ -38,6 +38,7 @@ PARTS = "return o[5, :, 0].argmax() + {}.sum() - 7"
         (f"def policy(env):\n    o = env.last()[0]; {SEEN}", "policy"),
         (f"def policy(o, action_mask): {PARTS.format('action_mask')}", "policy"),
         (f"def policy(o, mask): {PARTS.format('mask')}", "policy"),
+        (f"def policy(o, action_mask): {SEEN}", "policy"),
         (
             f"class P:\n    def choose_action(self, o, reward=1, info=None, action_mask=None):\n"
             f"        assert (reward, info) == (0.0, {{}}); {PARTS.format('action_mask')}",
