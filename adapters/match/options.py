@@ -53,7 +53,7 @@ def _player(text: str) -> tuple[str, str]:
         else:
             check_engine(who)
     except (UnknownEngine, EngineUnavailable) as error:
-        hint = "; a bot's command needs {port} in it" if " " in who else ""
+        hint = "; a bot's command needs {port} in it" if " " in who.partition(":")[0] else ""
         raise ValueError(f"{name}: {error}{hint}") from None
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None

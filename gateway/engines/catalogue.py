@@ -159,7 +159,8 @@ def _meant(name: str) -> str:
     kind, colon, _ = name.partition(":")
     kinds = [f"{each}:" for each in (*sorted(_COUNTED), *_MAKERS)]
     names = [] if colon else [*_SIMPLE, *sorted(_TIMED), "random", "perfect"]
-    near = get_close_matches(kind.strip().lower() + colon, [*names, *kinds], 1)
+    first = "".join(kind.lower().split()[:1])  # as in "ugi ./engine"
+    near = get_close_matches(first + colon, [*names, *kinds], 1)
     return f" (did you mean {near[0]}?)" if near else ""
 
 
@@ -224,7 +225,7 @@ def _own(name: str) -> Engine:
 
 def _check_function(name: str, module: str, function: str) -> None:
     if not all(part.isidentifier() for part in (*module.split("."), function)):
-        raise UnknownEngine(f"{name!r} is neither module:function nor one of {CATALOGUE}{_meant(name)}")
+        raise UnknownEngine(f"{name!r}{_meant(name)} is neither module:function nor one of {CATALOGUE}")
     top = module.partition(".")[0]
     if top not in sys.modules and find_spec(top) is None:
         raise UnknownEngine(f"engine {name!r} cannot be imported: No module named {top!r}{_meant(name)}")

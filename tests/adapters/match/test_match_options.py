@@ -76,6 +76,8 @@ def test_openings_are_a_number_of_discs_or_a_file(tmp_path: Path) -> None:
         ([*ENGINES, "--strict"], "--strict needs --think"),
         ([*ENGINES, "--player", "c=no_such_module:move"], "No module named 'no_such_module'"),
         ([*ENGINES, "--player", "c=kaggle:/nowhere.py"], "cannot be read: No such file"),
+        ([*ENGINES, "--player", "c=azg:/nowhere.py:Player"], "cannot be read: No such file"),
+        ([*ENGINES, "--player", "c=ugi:./nowhere --x"], "ugi:./engine or ugi:python engine.py (see "),
         (["match", "--resume", "--jsonl", "./match.jsonl"], "match.jsonl is there twice"),
         ([*ENGINES, "--state", "x", "--pgn", "games", "--json", "games"], "games is there twice"),
         ([*ENGINES, "--pgn", "/nowhere/games"], "no directory /nowhere"),

@@ -126,3 +126,20 @@ def test_perfect_without_its_solver_says_what_to_install(monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, "bitbully", None)
     with pytest.raises(EngineUnavailable, match="pip install bitbully"):
         engine_named("perfect")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("azq:x.py:X", "azg:"),
+        ("UGI:./x", "ugi:"),
+        ("ugi ./x", "ugi:"),
+        ("pettingzo:x.py:X", "pettingzoo:"),
+        ("kaggel:x.py", "kaggle:"),
+        ("aimafats", "aimafast"),
+        ("Random", "random"),
+    ],
+)
+def test_name_that_is_nearly_right_is_answered_with_the_right_one(name: str, meant: str) -> None:
+    with pytest.raises(UnknownEngine, match=rf"\(did you mean {meant}\?\)"):
+        engine_named(name)
