@@ -10,6 +10,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -18,14 +19,12 @@ from forking import PATIENCE, ROOT
 from worlds.plugins import install
 from worlds.server import begun
 
+from adapters.client.dialect import Dialect
 from adapters.dialects import DIALECTS
 
+PAGE = (ROOT / "docs" / "plug-ins.md").read_text()
 FILES: Mapping[str, str] = dict(
-    re.findall(
-        r"^`([\w./-]+)`:\n\n```\w+\n(.*?)^```$",
-        (ROOT / "docs" / "plug-ins.md").read_text(),
-        re.MULTILINE | re.DOTALL,
-    )
+    re.findall(r"^`([\w./-]+)`:\n\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 )
 """The files of the example, by name."""
 BOT = (sys.executable, "-m", "adapters.bot")
@@ -90,6 +89,14 @@ def test_example_is_short() -> None:
     assert 0 < sum(text.count("\n") for text in code) < 150
 
 
+def test_each_field_of_a_dialect_is_explained() -> None:
+    table = PAGE.partition("The fields of `Dialect`:")[2].partition("The modules behind them")[0]
+    cells = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    assert {name for cell in cells for name in re.findall(r"`(\w+)`", cell)} == {
+        each.name for each in fields(Dialect)
+    }
+
+
 @pytest.mark.usefixtures("_installed")
 def test_bot_of_the_example_plays_a_bot_of_another_dialect_on_the_one_port(tmp_path: Path) -> None:
     database = str(tmp_path / "x.db")
@@ -137,6 +144,24 @@ def test_check_and_the_conformance_runner_know_the_example() -> None:
     status, out, err = run("conformance", "knock")
     assert (status, err) == (0, [])
     assert out.endswith("1 passed, 0 failed, 0 skipped\n")
+
+
+FUZZED = """
+from random import Random
+from conformance.lab.fuzz.readers import TARGETS
+
+target, lot = TARGETS["knock"], Random(1)
+texts = [data for is_long in (False, True) for data in target.seeds(is_long)]
+assert b"KNOCK {a}" in texts
+for data in texts:
+    target.try_(data)
+    target.try_(bytes(lot.choice((byte, lot.randrange(256))) for byte in data))
+"""
+
+
+@pytest.mark.usefixtures("_installed")
+def test_laboratory_has_a_reader_for_the_codec_of_the_example() -> None:
+    subprocess.run([sys.executable, "-c", FUZZED], timeout=PATIENCE, check=True)
 
 
 @pytest.mark.usefixtures("_installed")

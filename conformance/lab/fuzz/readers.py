@@ -18,7 +18,9 @@ from wsproto.events import BytesMessage, CloseConnection, Message, Ping, TextMes
 from adapters.arena.codec import ArenaClientCodec, ArenaCodec
 from adapters.arena.messages import Encoding, Ignored
 from adapters.client.contract import Farewell, Flooded, WireError
+from adapters.client.dialect import Dialect
 from adapters.client.framing import HUNG_UP, Lines, WebSocket
+from adapters.dialects import all_dialects
 from adapters.droidcon.codec import DroidconClientCodec, DroidconCodec
 from adapters.i32cfsp.codec import I32cfspClientCodec, I32cfspCodec
 from adapters.nac4.codec import Nac4ClientCodec, Nac4Codec
@@ -291,6 +293,22 @@ def _dialect(try_: Callable[[bytes], None], share: int) -> Target:
     return Target(try_, seeds.of_texts(name), share, read(name), partial(seeds.hard, name))
 
 
+def _plug_in(dialect: Dialect) -> Target:
+    """Return the target for a dialect without a reader of its own. Its first inputs are from transcripts."""
+
+    def reads(data: bytes) -> None:
+        """Read a text as a server."""
+        decode = dialect.requirements().codec().decode
+        if dialect.scheme:
+            with suppress(WireError):
+                decode(_text(data))
+        else:
+            _by_lines(_text(data), decode)
+
+    reads.__name__ = dialect.name
+    return Target(reads, partial(seeds.of_transcripts, dialect.name), 40, reads)
+
+
 _ALL = (
     _dialect(nac4, 50),
     _dialect(arena, 24),
@@ -308,5 +326,7 @@ _ALL = (
     Target(visits.heads, seeds.of_talks("nac4", "arena", "rpi", "web"), 3),
     Target(visits.visits, seeds.visits, 1),
 )
-TARGETS: Mapping[str, Target] = {target.name: target for target in _ALL}
+TARGETS: Mapping[str, Target] = {target.name: target for target in _ALL} | {
+    each.name: _plug_in(each) for each in all_dialects() if each.name not in _READERS
+}
 """All targets, by name."""

@@ -3,6 +3,7 @@
 Uses the gateway's code only to encode values.
 """
 
+import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import cycle, islice
@@ -11,6 +12,7 @@ from random import Random
 
 from adapters.web.link import Answered, Ask, Begun, Watch
 from adapters.web.link import encode as encode_message
+from conformance.dialects import found
 from conformance.dialects.script import Wish as Player
 from conformance.frames import Handshake
 from conformance.lab import texts
@@ -77,6 +79,15 @@ def of_texts(dialect: str) -> Callable[[bool], Iterator[bytes]]:
             yield text.encode("utf-8", "surrogateescape")
 
     return seeds
+
+
+def of_transcripts(dialect: str, is_long: bool) -> Iterator[bytes]:
+    """Yield what clients and servers say in the transcripts of a plug-in's dialect; then an empty text."""
+    folder = found().folders.get(dialect)
+    for path in () if folder is None else sorted(folder.transcripts.glob("*/*.txt")):
+        for said in re.findall(r"^\w+ [<>] (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE):
+            yield said.encode() * (1000 if is_long else 1)
+    yield b""
 
 
 def hard(dialect: str, length: int) -> Iterator[bytes]:
