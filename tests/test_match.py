@@ -88,6 +88,14 @@ ENGINES = {
             "failed 3 times in a row before its first move; the engine failed: sh no_such_script ",
         ),
         (
+            "ugi:sh no_such_script",
+            "failed 3 times in a row before its first move; the engine failed: sh no_such_script ended without",
+        ),
+        (
+            "azg:third.py:move",
+            "failed 3 times in a row before its first move; the engine failed: TypeError: move() missing",
+        ),
+        (
             "/no/such/bot {port}",
             "failed 3 times in a row before its first move; cannot be started: /no/such/bot: No such",
         ),

@@ -53,7 +53,7 @@ class Player:
             if not self._is_new:
                 self._tell("endGame")
             self._tell("startGame")
-        elif board.moves:
+        else:
             self._tell("notify", cells(self._left) * _sign(self._left), board.moves[-1])
         self._is_new = False
         choice = getattr(self._player, "play", self._player)(cells(board))

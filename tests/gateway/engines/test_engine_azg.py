@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from engine_positions import dealt, play, playable
 
+from gateway.engines import UnknownEngine
 from gateway.engines.azg import DRAWN, Game, cells, player_in
 from gateway.engines.files import named
 from gateway.game.board import Board
@@ -79,11 +80,20 @@ def test_player_is_told_of_games_and_of_the_other_s_moves_as_its_own_games_do(wr
     ]
 
 
+@pytest.mark.parametrize("error", ["SystemExit(3)", "ValueError(3)"])
+def test_class_that_raises_is_told_before_any_game(error: str, write: Write) -> None:
+    file = write(f"class P:\n    def __init__(self): raise {error}\n    def play(self, board): ...")
+    with pytest.raises(UnknownEngine, match=rf"P cannot be made: {error[:-3]}: 3"):
+        player_in(f"{file}:P")
+
+
 # The game.
 
 
-def test_game_has_the_rules_of_the_board() -> None:
+def test_game_has_the_rules_of_the_board(capsys: pytest.CaptureFixture[str]) -> None:
     game = Game()
+    game.display(game.getInitBoard())
+    assert capsys.readouterr().out.count("0") == 42
     board, player = game.getInitBoard(), 1
     for column in (0, 0, 6):
         board, player = game.getNextState(board, player, column)

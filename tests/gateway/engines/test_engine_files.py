@@ -87,7 +87,7 @@ def test_file_that_is_not_there_and_folder_are_said_to_be_so(kind: str, tmp_path
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("class One: pass\nx = y = 2", r"there is no 'Player' in .*player\.py, but One, x, y$"),
+        ("class One: pass\nx = y = 2\nOne.two = 2", r"there is no 'Player' in .*player\.py, but One, x, y$"),
         ("x = 1\n" + "".join(f"def f{i}(): pass\n" for i in range(20)), "but x, f0, .*f10 and 9 more$"),
         ("import torch_of_nobody", "pip install torch_of_nobody$"),
         ("raise ImportError('pyspiel', name='pyspiel')", "ImportError: pyspiel$"),
@@ -147,6 +147,7 @@ def test_engine_of_a_file_runs_in_the_caller_s_process_and_takes_the_time_it_tak
     ("function", "given"),
     [
         (lambda: 5, 5),
+        (dict, {}),  # its signature is unknown
         (lambda anything: anything, "main"),
         (lambda a, b: (a, b), ("a", "b")),
         (lambda b, /, a: (b, a), ("b", "a")),
