@@ -1,16 +1,18 @@
 """The page with the faults of one bot in a tournament."""
 
 from dataclasses import replace
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 from game_records import game, packed, rows
 from tournament_news import SWISS, SWISS_GAMES, add, begun, played
 from web_world import NASTY, Said, Seen, Site, shown, unkept
+from worlds.plugins import install
 from worlds.tournaments import file_of
 
 from adapters.client.rules import Topic
-from adapters.dialects import DIALECTS
+from adapters.dialects import DIALECTS, found
 from gateway.game.events import Objection, Reason
 from gateway.store import storing
 from gateway.store.evidence import recorded
@@ -116,6 +118,35 @@ async def test_fault_without_a_refused_text_has_advice_for_its_kind_and_dialect(
 async def test_player_of_an_unknown_kind_has_general_advice(site: Site) -> None:
     stored(site, by("other"))
     assert "Send a move each time one is asked for" in await words(site, "/tournament/cup/player/ann")
+
+
+MUTE = """
+from adapters.client.dialect import Dialect
+
+def fails(*_):
+    raise ImportError
+
+DIALECT = Dialect(
+    interface=1, name="mute", short="Mute", mark="M", title="", bots="", option="mute", port=4301, example="",
+    front_end=fails, open_dialogue=fails, requirements=fails,
+)
+"""
+
+
+async def test_player_of_a_plug_in_whose_rules_cannot_be_loaded_has_general_advice(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(
+        tmp_path, "c4mute", "c4gateway.dialects", {"mute": "mute_dialect:DIALECT"}, {"mute_dialect": MUTE}
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    found.cache_clear()
+    try:
+        assert "mute" in [each.name for each in found().dialects]
+        stored(site, by("mute"))
+        assert "What to change" in await words(site, "/tournament/cup/player/ann")
+    finally:
+        found.cache_clear()
 
 
 async def test_walkover_is_shown_without_a_game(site: Site) -> None:
