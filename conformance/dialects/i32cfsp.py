@@ -60,4 +60,6 @@ class I32cfsp(Script):
         return Step(now, told=1)
 
 
-DIALECT = Dialect("i32cfsp", "tcp", {"": Manner.RAW}, {"i32cfsp": I32cfsp}, has_tables=False)
+DIALECT = Dialect(
+    "i32cfsp", "tcp", {"": Manner.RAW}, {"i32cfsp": I32cfsp}, has_tables=False, always_opens=True
+)

@@ -224,6 +224,8 @@ class Dialect:
     """The gateway's option for the dialect's port, without dashes; if empty, it is the dialect's name."""
     has_tables: bool = True
     """Whether a client can name a table."""
+    always_opens: bool = False
+    """Whether a client has the first move of every game, so that two of them never meet."""
 
     @property
     def port(self) -> tuple[str, str]:

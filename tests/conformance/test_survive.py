@@ -1,6 +1,7 @@
 """Servers that break: the games to play, and verdicts on what players received and what is stored."""
 
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
@@ -12,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.boards import CELLS, COLUMNS, ROWS, drops
+from conformance.dialects import DIALECTS
 from conformance.dialects.script import Game, Outcome, Wish
 from conformance.lab.servers import Gateway
 from conformance.lab.survive.command import EXPECTED, PAIRED, Measured, Scene
-from conformance.lab.survive.lobby import Told, Visit, agreement
+from conformance.lab.survive.lobby import Agreement, Told, Visit, agreement
 from conformance.lab.survive.players import LENGTH, Course, Load, Player, Result, course
 from conformance.lab.survive.verdict import Verdict, judge, stored_in
 from conformance.lab.workers import LoadError
@@ -193,7 +195,16 @@ def test_what_is_told_in_a_lobby_is_held_against_what_is_stored(
     bob = Visit(("nac4", 1), [Told("bob", False, Outcome.LOST, "ann")])
     found = agreement({"ann": ann, "bob": bob}, stored, LOBBY_GAME.game)
     assert [line.partition(":")[0] for line in found.differences] == differences
-    assert found.met == ({(ann.origin, bob.origin)} if stored else set())
+    assert found.met == Counter([(ann.origin, bob.origin)] * len(stored))
+    played = {pair: games for pair, games in found.by_dialect().items() if games}
+    assert played == ({("droidcon", "nac4"): len(stored)} if stored else {})
+
+
+def test_each_ordered_pair_of_dialects_is_possible_unless_the_second_always_opens() -> None:
+    pairs = Agreement().by_dialect()
+    assert {first for first, _ in pairs} == {*DIALECTS}
+    assert {second for _, second in pairs} == {*DIALECTS} - {"i32cfsp"}
+    assert len(pairs) == len(DIALECTS) * (len(DIALECTS) - 1)
 
 
 def test_expected_lines_are_in_the_log_of_a_server_whose_database_fails() -> None:

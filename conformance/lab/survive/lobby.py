@@ -1,26 +1,28 @@
 """Players of all dialects meet in the lobby of three nodes, and play the same game over and over.
 
-There are two players of each dialect on each node, and they accept any opponent. Each player records the
-results that it receives. Any message out of place ends the run. After enough games all players stop sending,
-so that no more games end. The results that they received are then compared with the database, which also
-shows who played whom.
+There are two players of each dialect on each node, plug-ins included, and they accept any opponent. A player
+whose dialect has one game on a connection connects again. Each player records the results that it receives.
+Any message out of place ends the run. After enough games all players stop sending, so that no more games end.
+The results that they received are then compared with the database, which also shows who played whom. Any two
+dialects have to meet with the first move of either, unless the other one always has it.
 """
 
 import socket
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from time import time_ns
 
 import trio
 
 from conformance.arguments import Parser
+from conformance.dialects import DIALECTS, dialects
 from conformance.dialects.script import DRAWN, SHORT, Game, Outcome, Place, Wish
-from conformance.lab.bots import PLAIN, Bot, BotLoop, Reading, Readings, readings_of
+from conformance.lab.bots import Bot, BotLoop, Reading, Readings
 from conformance.lab.load import Addresses
-from conformance.lab.report import counted, finish, some
+from conformance.lab.report import Row, counted, finish, some
 from conformance.lab.servers import cluster, postgres
 from conformance.lab.survive.players import Result
 from conformance.lab.survive.verdict import stored_in
@@ -31,8 +33,8 @@ from conformance.targets import Address
 TEXT = "do players of all dialects meet in the lobby of three nodes, and do they receive what is stored?"
 GAMES: Sequence[Game] = (SHORT, Game("03031303", 2, "four"), DRAWN)
 """The game of each of the three lobbies: won by the first mover, won by the second, and drawn."""
-OPTIONS = ("--rounds", "2", "--games-per-pair", "0", "--house-after", "1000000")
-"""Options for any number of short series, and for no house players in the lobby."""
+OPTIONS = ("--rounds", "2", "--games-per-pair", "0", "--connects-per-second", "0")
+"""Options for any number of short series and of connections. There are no house players."""
 NODES = "abc"
 EACH = 2
 """The number of players of each dialect on each node."""
@@ -78,17 +80,29 @@ class Agreement:
     games: int = 0
     differences: Sequence[str] = ()
     """Results that a player received and the database does not have, or the reverse."""
-    met: frozenset[tuple[Origin, Origin]] = frozenset()
-    """Pairs of origins of players who met. The first mover's origin comes first."""
+    met: Counter[tuple[Origin, Origin]] = field(default_factory=Counter)
+    """How many games players of these origins had. The first mover's origin comes first."""
 
     def __add__(self, other: "Agreement") -> "Agreement":
         differences = [*self.differences, *other.differences]
-        return Agreement(self.games + other.games, differences, self.met | other.met)
+        return Agreement(self.games + other.games, differences, self.met + other.met)
 
-    def unmet(self, part: int) -> int:
-        """Return how many ordered pairs of dialects (`part` 0), or of nodes (`part` 1), have not met."""
-        met = {(one[part], other[part]) for one, other in self.met}
-        return (len(PLAIN), len(NODES))[part] ** 2 - len(met)
+    def by_dialect(self) -> Counter[tuple[str, str]]:
+        """Return how many games each ordered pair of dialects had, 0 if it is possible and has not met."""
+        found = Counter(dict.fromkeys(possible_pairs(), 0))
+        for (one, other), games in self.met.items():
+            found[one[0], other[0]] += games
+        return found
+
+    def unmet_nodes(self) -> int:
+        """Return how many ordered pairs of nodes have not met."""
+        return len(NODES) ** 2 - len({(one[1], other[1]) for one, other in self.met})
+
+
+def possible_pairs() -> list[tuple[str, str]]:
+    """Return all ordered pairs of dialects of which the first can move first, plug-ins included."""
+    found = {name: dialect for name, dialect in dialects().items() if dialect.bots}
+    return [(one, other) for one, other in product(found, found) if not found[other].always_opens]
 
 
 def agreement(visits: Mapping[str, Visit], stored: Sequence[Result], game: Game) -> Agreement:
@@ -102,7 +116,7 @@ def agreement(visits: Mapping[str, Visit], stored: Sequence[Result], game: Game)
             *(f"stored, not told: {each}" for each in (kept - told).elements()),
             *(f"never played: {each}" for each in stored if each.game != game),
         ],
-        met=frozenset((visits[each.first].origin, visits[each.second].origin) for each in stored),
+        met=Counter((visits[each.first].origin, visits[each.second].origin) for each in stored),
     )
 
 
@@ -121,7 +135,8 @@ async def meetings(place: str, enough: int, command: Sequence[str] = COMMAND) ->
     ExceptionGroup.
     """
     token, found = f"m{time_ns() % 10**9}", Agreement()
-    async with cluster(NODES, [*OPTIONS, "--db", place], command) as nodes:
+    plugins = [word for name in dialects().keys() - DIALECTS for word in dialects()[name].port]
+    async with cluster(NODES, [*OPTIONS, *plugins, "--db", place], command) as nodes:
         addresses = [node.addresses for node in nodes.nodes]
         for letter, game in zip("xyz", GAMES, strict=True):
             async with worker(visit, addresses, token + letter, game, enough) as players:
@@ -142,13 +157,18 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     parser.report()
     options = parser.parse_args(argv)
     found = trio.run(_meetings, options.each)
+    pairs = found.by_dialect()
+    unmet = [f"{one} first, {other}" for (one, other), games in pairs.items() if not games]
     rows = [
         counted("lobby", "games", found.games),
         counted("lobby", "told otherwise than stored", len(found.differences), 0),
-        counted("lobby", "ordered pairs of dialects that did not meet", found.unmet(0), 0),
-        counted("lobby", "ordered pairs of nodes that did not meet", found.unmet(1), 0),
+        counted("lobby", "ordered pairs of dialects that met", len(pairs) - len(unmet)),
+        counted("lobby", "ordered pairs of dialects that did not meet", len(unmet), 0),
+        counted("lobby", "ordered pairs of nodes that did not meet", found.unmet_nodes(), 0),
     ]
-    return finish("survive lobby", rows, options, some("lobby", found.differences))
+    table = [Row(f"{one} first", other, games, form=".0f") for (one, other), games in sorted(pairs.items())]
+    notes = some("lobby", found.differences) + some("did not meet", unmet)
+    return finish("survive lobby", rows, options, notes, wide=table)
 
 
 # In the process of players.
@@ -214,10 +234,12 @@ def visit(nodes: Sequence[Addresses], token: str, game: Game, enough: int) -> No
     Then all players stay connected without sending, until stdin ends. Finally they leave, and wait until the
     servers have closed all connections.
     """
-    lobby, readings = Lobby(), readings_of(PLAIN, [game])
+    lobby = Lobby()
+    kinds = {name: next(iter(dialect.bots.items())) for name, dialect in dialects().items() if dialect.bots}
+    readings = {name: Readings(kind, make(game)) for name, (kind, make) in kinds.items()}
     players = [
         Visitor(readings[dialect], f"{token}p{number}", nodes[node][dialect], lobby, (dialect, node))
-        for number, (dialect, node) in enumerate([*product(PLAIN, range(len(nodes)))] * EACH)
+        for number, (dialect, node) in enumerate([*product(readings, range(len(nodes)))] * EACH)
     ]
     for player in players:
         lobby.add(player)
