@@ -8,7 +8,17 @@ import re
 from typing import assert_never
 
 from adapters.client.contract import HangUp, WireError, to_column
-from adapters.i32cfsp.messages import AiGame, ClientMessage, Drop, Hello, Pop, ServerMessage, Welcome, Word
+from adapters.i32cfsp.messages import (
+    AiGame,
+    Blank,
+    ClientMessage,
+    Drop,
+    Hello,
+    Pop,
+    ServerMessage,
+    Welcome,
+    Word,
+)
 
 COLUMNS, ROWS = 7, 6
 HELLO = "I32CFSP_HELLO"
@@ -57,6 +67,8 @@ class I32cfspClientCodec:
                 words = f"DROP {column}"
             case Pop(column):
                 words = f"POP {column}"
+            case Blank():
+                words = ""
             case _:
                 assert_never(message)
         return f"{words}{_END}"
@@ -84,6 +96,8 @@ def _message(text: str) -> ClientMessage:
             return Pop(to_column(column))
         case [word, name, *rest] if word == HELLO and len(rest) <= 1:
             return Hello(name, *rest)
+        case [""]:
+            return Blank()  # PROTOCOL.md 1.2
         case ["AI_GAME"]:
             return AiGame(sized=False)
         case ["AI_GAME", columns, rows] if _INTEGER.fullmatch(columns) and _INTEGER.fullmatch(rows):

@@ -40,7 +40,12 @@ class Pop:
     column: int
 
 
-ClientMessage: TypeAlias = Hello | AiGame | Drop | Pop
+@dataclass(frozen=True, slots=True)
+class Blank:
+    """An empty line, which means nothing."""
+
+
+ClientMessage: TypeAlias = Hello | AiGame | Drop | Pop | Blank
 
 
 @dataclass(frozen=True, slots=True)

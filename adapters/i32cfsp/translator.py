@@ -8,9 +8,19 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from adapters.client.contract import Farewell
-from adapters.i32cfsp.messages import AiGame, ClientMessage, Drop, Hello, Pop, ServerMessage, Welcome, Word
+from adapters.i32cfsp.messages import (
+    AiGame,
+    Blank,
+    ClientMessage,
+    Drop,
+    Hello,
+    Pop,
+    ServerMessage,
+    Welcome,
+    Word,
+)
 from gateway.game.board import COLUMNS, FIRST, Side, other
-from gateway.game.commands import Command, Enter, InLobby, Introduce, Play
+from gateway.game.commands import Command, Enter, InLobby, Introduce, Nothing, Play
 from gateway.game.events import (
     Dismissed,
     Ended,
@@ -69,6 +79,8 @@ class I32cfspTranslator:
                 return Introduce(name, to=number)
             case AiGame():
                 return Enter(InLobby(), None, number)
+            case Blank():
+                return Nothing(number)
         assert_never(message)
 
     def observe(self, event: Event, asked: ClientMessage | str | None = None) -> Iterable[ServerMessage]:

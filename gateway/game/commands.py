@@ -142,6 +142,13 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
+class Nothing:
+    """Ask for nothing, as by an empty line in a dialect that allows one."""
+
+    to: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Unfit:
     """A valid message of the dialect that asks for something that does not exist."""
 
@@ -173,7 +180,7 @@ class Leave:
     """Whether the connection broke, so that the player may come back with another one."""
 
 
-Command: TypeAlias = Introduce | Enter | Play | Ask | Unfit | Unreadable | Denied | Leave
+Command: TypeAlias = Introduce | Enter | Play | Ask | Nothing | Unfit | Unreadable | Denied | Leave
 
 
 def place_for(table: str | None, wish: Wish | None) -> Place:

@@ -22,6 +22,7 @@ from gateway.game.commands import (
     Enter,
     Introduce,
     Leave,
+    Nothing,
     Play,
     Unfit,
     Unreadable,
@@ -493,7 +494,10 @@ class Hub:
     # Commands.
 
     def _carry_out(
-        self, seat: Seat, command: Introduce | Enter | Ask | Unfit | Unreadable | Denied | Leave, now: float
+        self,
+        seat: Seat,
+        command: Introduce | Enter | Ask | Nothing | Unfit | Unreadable | Denied | Leave,
+        now: float,
     ) -> None:
         if isinstance(seat.situation, Relayed):
             if isinstance(command, Leave):
@@ -507,6 +511,8 @@ class Hub:
         match command:
             case Ask():
                 self._ask(seat, command, now)
+            case Nothing():
+                pass
             case Enter() | Introduce() | Denied() if seat.question is not None:
                 self._refuse(seat, Refused(Objection.WAITING, command.to), now)
             case Enter():

@@ -26,7 +26,7 @@ from adapters.droidcon.codec import DroidconClientCodec, DroidconCodec
 from adapters.droidcon.messages import Join, Name, Put
 from adapters.droidcon.translator import DroidconTranslator
 from adapters.i32cfsp.codec import I32cfspClientCodec, I32cfspCodec
-from adapters.i32cfsp.messages import AiGame, Drop, Hello, Pop
+from adapters.i32cfsp.messages import AiGame, Blank, Drop, Hello, Pop
 from adapters.i32cfsp.translator import I32cfspTranslator
 from adapters.nac4.codec import Nac4ClientCodec, Nac4Codec
 from adapters.nac4.codec import TokenCodec as Nac4TokenCodec
@@ -105,7 +105,8 @@ CASES = {
         st.builds(Hello, _words)
         | st.builds(AiGame, st.booleans())
         | st.builds(Drop, _integers)
-        | st.builds(Pop, _integers),
+        | st.builds(Pop, _integers)
+        | st.builds(Blank),
         [" DROP %s ", "drop %s", "POP %s", "I32CFSP_HELLO %s", "AI_GAME 7 %s", "AI_GAME %s 6", "AI_GAME"],
     ),
     "rpi": Case(

@@ -16,7 +16,7 @@ from worlds.hub import (
     World,
 )
 
-from gateway.game.commands import AtTable, Command, Denied, Enter, Introduce, Unfit, Unreadable
+from gateway.game.commands import AtTable, Command, Denied, Enter, Introduce, Nothing, Unfit, Unreadable
 from gateway.game.events import (
     Dismissed,
     Ended,
@@ -265,3 +265,11 @@ def test_denied_name_hangs_up_before_it_has_entered(world: World) -> None:
     ann.say(Denied(Objection.TOKEN_WRONG, 0.25))
     world.wait(0.3)
     assert ann.last(Dismissed) == Dismissed(Why.REFUSED, Objection.TOKEN_WRONG)
+
+
+def test_nothing_is_refused_to_nobody_who_asks_for_it(world: World) -> None:
+    ann = world.player(ONE_GAME, "ann")
+    assert ann.say(Nothing()) == []
+    bob = world.arena("bob")
+    assert ann.say(Nothing()) == []
+    assert (ann.gone, ann.plays, bob.plays) == (False, True, True)
