@@ -84,6 +84,8 @@ class Observers:
         """The clients in whose tasks `_follow` runs. It goes on when they observe no more."""
         self._subscription: Subscription | None = None
         self._model = Model()
+        self._has_news = False
+        """Whether something has happened that no observer was told of."""
         self._idle = trio.lowlevel.ParkingLot()
         """The tasks that wait for something to happen. One of them tells all observers."""
 
@@ -127,7 +129,7 @@ class Observers:
         """Tell the observers what has happened."""
         if self._subscription is None:
             return
-        happened = self._subscription.take()
+        happened, self._has_news = self._subscription.take(), False
         if not happened:
             return
         if isinstance(happened[0], Missed):
@@ -169,12 +171,14 @@ class Observers:
         return self._model
 
     def _wake(self) -> None:
+        self._has_news = True
         self._idle.unpark()
 
     async def _follow(self) -> None:
         """Tell the observers what has happened, in turns with the tasks of the other observers."""
         while True:
-            await self._idle.park()
+            if not self._has_news:  # else no task may have been there to be woken
+                await self._idle.park()
             try:
                 await trio.sleep(PERIOD)
             finally:
