@@ -27,6 +27,8 @@ from gateway.game.board import FIRST, SECOND, Board, Side
 
 RpiClient: TypeAlias = Client[ClientMessage, PlayerMessage]
 
+_NOT_READY = "ERROR:INVALID:READY"
+"""The answer to a `READY` at a table that is full (PROTOCOL.md 4.6)."""
 _RESULTS = {
     Word.WINS: Result.WON,
     Word.LOSS: Result.LOST,
@@ -99,6 +101,8 @@ class RpiTalk(Talk[ClientMessage, PlayerMessage]):
             case Error(text):
                 if not self._has_name:
                     raise Refused(text)
+                if not self._playing and text == _NOT_READY:
+                    raise Refused(text, passes=True)
                 self._complaint = text
             case Word.READY | Word.RECONNECTED | Word.DISCONNECTED | Word.END:
                 pass

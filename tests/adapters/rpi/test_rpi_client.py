@@ -61,6 +61,10 @@ def test_game_that_begins_in_a_game_cuts_that_off() -> None:
 def test_error_refuses_a_name_and_else_is_the_reason_of_a_loss() -> None:
     with pytest.raises(Refused, match="ERROR:INVALID:CONNECT:ann"):
         list(RpiTalk("ann").hear(Error("ERROR:INVALID:CONNECT:ann")))
+    with pytest.raises(Refused) as refusal:
+        heard(Error("ERROR:INVALID:READY"))
+    assert refusal.value.passes
+    assert heard(Error("ERROR:INVALID:MOVE"))[1] == []
     _, news = heard(Start(True), Error("ERROR:INVALID:MOVE"), Word.LOSS, moves=(3,))
     assert news == [Over(Result.LOST, Board().drop(3), FIRST, "ERROR:INVALID:MOVE")]
 
