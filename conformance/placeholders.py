@@ -15,7 +15,9 @@ from dataclasses import dataclass, field
 from conformance.boards import arena_cells, arena_moves, nac4_board
 
 # Words with a meaning in braces. A client must not have such a name.
-RESERVED = frozenset({"table", "clock", "time", "any", "rest", "board", "cells", "moves", "repeat"})
+RESERVED = frozenset(
+    {"table", "clock", "time", "any", "rest", "board", "cells", "moves", "repeat", "keep", "kept"}
+)
 
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9]*)(?: ([^{}\"]*))?\}")
 _SPAN = re.compile(r"clock(?:-([0-9]+(?:\.[0-9]+)?))?|([0-9]+(?:\.[0-9]+)?)")
@@ -44,6 +46,8 @@ class Names:
     suffix: str
     roles: Mapping[str, str]
     clock: float = USUAL_CLOCK
+    kept: Mapping[str, str] = field(default_factory=dict)
+    """The texts that `{keep NAME}` has stood for, by name."""
 
     def of(self, role: str) -> str:
         return self.roles[role] + self.suffix
@@ -61,6 +65,8 @@ class Wild:
     source: str
     regex: str
     bounds: tuple[float, float] | None = None
+    name: str = ""
+    """The name under which the text that it stands for is kept; empty for none."""
 
 
 Part = str | Wild
@@ -88,6 +94,13 @@ class TextPattern:
             if wild.bounds and not wild.bounds[0] <= float(value) <= wild.bounds[1]:
                 return f"{value} is not within {wild.bounds[0]}..{wild.bounds[1]}"
         return None
+
+    def kept(self, text: str) -> dict[str, str]:
+        """Return the texts, by name, that the placeholders `{keep NAME}` stand for in a text that matches."""
+        found = self._regex.fullmatch(text)
+        wilds = (part for part in self.parts if isinstance(part, Wild))
+        values = zip(wilds, found.groups() if found else (), strict=False)
+        return {wild.name: value for wild, value in values if wild.name}
 
     def _difference(self, text: str) -> str:
         if not text.endswith(self.ending):
@@ -174,6 +187,11 @@ def _common_prefix(one: str, other: str) -> int:
 def _meaning(found: re.Match[str], names: Names) -> Part:
     source, word, argument = found[0], found[1], found[2]
     try:
+        if word in ("keep", "kept"):
+            name = _matching(_WORD, argument or "", f"a word such as {{{word} key}}")[0]
+            if word == "keep":
+                return Wild(source, r"[^\s\"]+", name=name)
+            return names.kept.get(name, name)  # while a transcript is only read, nothing has been kept
         if argument is None:
             return _bare(source, word, names)
         return _with_argument(source, word, argument, names)

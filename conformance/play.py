@@ -14,9 +14,9 @@ import trio
 
 from conformance import steps
 from conformance.connection import CannotConnect, CannotSend, Connection, connect
-from conformance.inbox import Data, End, LineInbox, Received, notation, short
+from conformance.inbox import Data, End, LineInbox, Received, Text, notation, short
 from conformance.outcome import Failed, Outcome, Passed
-from conformance.payloads import Expected, ExpectedBytes, complaint, expectation, outgoing
+from conformance.payloads import Expected, ExpectedBytes, ExpectedText, complaint, expectation, outgoing
 from conformance.placeholders import USUAL_CLOCK, Names, expand, filled, span
 from conformance.steps import Client, Form, Line, Step, Transcript
 from conformance.targets import Address
@@ -71,6 +71,7 @@ class _Playback:
         self._clients = {client.name: client for client in transcript.clients}
         self._roles = {name: name for name in self._clients}
         self._connections: dict[str, Connection] = {}
+        self._kept: dict[str, str] = {}
         self._exchange: list[str] = []
         self._began = trio.current_time()
 
@@ -180,6 +181,8 @@ class _Playback:
         why = complaint(expected, received)
         if why is not None:
             raise StepFailed(wanted, self._told(connection, received), why)
+        if isinstance(expected, ExpectedText) and isinstance(received, Text):
+            self._kept |= expected.pattern.kept(received.text)
         if isinstance(connection.inbox, LineInbox) and isinstance(received, Data):
             connection.inbox.take_piece(len(received.data))
         else:
@@ -246,7 +249,7 @@ class _Playback:
                 raise StepFailed(wanted, self._told(connection, received), "received but not expected")
 
     def _names(self) -> Names:
-        return Names(self._suffix, self._roles, self._setting.clock)
+        return Names(self._suffix, self._roles, self._setting.clock, self._kept)
 
     def _told(self, connection: Connection, received: Received) -> str:
         return f"{connection.client.name} {notation(received, connection.client.manner.ending)}"
