@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from hypothesis import strategies as st
 
 from adapters.client.contract import Translator
-from gateway.game.board import FIRST, SECOND, Board, Side
+from gateway.game.board import FIRST, SECOND, Board, Side, other
 from gateway.game.events import (
     NOTHING,
     Dismissed,
@@ -31,6 +31,17 @@ GAME = "00007-00000a"
 NAMES = ("ann", "bob")
 Told: TypeAlias = Event | tuple[Refused, object]
 """An event; a refusal comes with the message that it answers, or the text if that was none."""
+
+
+def moved(board: Board) -> Moved:
+    """Return the event of the last move on a board."""
+    return Moved(GAME, other(board.turn), board.moves[-1], board)
+
+
+def ended(board: Board, by_move: bool, winner: Side | None, reason: Reason, leaver: Side | None) -> Ended:
+    """Return the end of a game, by the last move on its board or otherwise."""
+    column = board.moves[-1] if by_move and board.moves else None
+    return Ended(GAME, board, winner, reason, column, leaver)
 
 
 def refused(objections: Objection, message: object) -> tuple[Refused, object]:
@@ -63,24 +74,18 @@ objections = st.sets(st.sampled_from(list(Objection))).map(lambda some: reduce(o
 
 def events(messages: st.SearchStrategy[Any]) -> st.SearchStrategy[Told]:
     """Return any events; what is refused is one of `messages` or a text."""
-    columns, game = st.integers(0, 6), st.just(GAME)
+    game = st.just(GAME)
     return st.one_of(
         st.builds(Introduced, st.text()),
         st.builds(Entered, st.from_regex(r"[a-z]{1,9}", fullmatch=True)),
         st.builds(Started, game, sides, st.tuples(st.text(), st.text())),
         st.builds(ToMove, game, st.integers(1), boards, st.none() | st.floats(0, 1e6)),
-        st.builds(Moved, game, sides, columns, boards),
+        boards.filter(lambda board: bool(board.moves)).map(moved),
         st.builds(Shown, game, boards),
         st.builds(Overlooked, game),
         st.builds(refused, objections, messages | st.text()),
         st.builds(
-            Ended,
-            game,
-            boards,
-            st.none() | sides,
-            st.sampled_from(Reason),
-            st.none() | columns,
-            st.none() | sides,
+            ended, boards, st.booleans(), st.none() | sides, st.sampled_from(Reason), st.none() | sides
         ),
         st.builds(Dismissed, st.sampled_from(Why), objections),
     )
