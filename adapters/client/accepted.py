@@ -35,7 +35,12 @@ class Accepted:
 
     def asked(self, name: str) -> str | None:
         """Return a parameter of the request's query, such as ``table`` or ``against``; None if missing."""
-        return parse_qs(self.target.partition("?")[2]).get(name, [None])[0]
+        return asked_in(self.target, name)
+
+
+def asked_in(target: str, name: str) -> str | None:
+    """Return a parameter in the query of a request's `target`; None if missing."""
+    return parse_qs(target.partition("?")[2]).get(name, [None])[0]
 
 
 Serve: TypeAlias = Callable[[Accepted], Awaitable[None]]

@@ -33,7 +33,7 @@ from adapters.client.rate_limit import RateLimit
 from adapters.client.wire_log import NOTED, TURNING, Hide, WireLog
 from adapters.net.socket import BROKEN
 from gateway.game.commands import Command, Leave, Unreadable
-from gateway.game.events import Dismissed, Ended, Event, Moved, Refused, Resumed, Started, ToMove
+from gateway.game.events import Dismissed, Ended, Event, Moved, Refused, Resumed, Shown, Started, ToMove
 from gateway.game.ids import GameId
 from gateway.game.text import quoted
 from gateway.hub.hub import HubForPlayers
@@ -428,6 +428,11 @@ class Connection(Generic[C, S]):
     def has_name(self) -> bool:
         """Whether the client is a player with a name."""
         return self._seat.name is not None
+
+    @property
+    def game(self) -> Shown | None:
+        """The client's game, if it is on and on this node."""
+        return self._seat.game
 
     @property
     def unreadable(self) -> str:

@@ -112,6 +112,8 @@ class Talk(ABC, Generic[C, S]):
 
     may_end = False
     """Whether the server may hang up now."""
+    may_be_silent = False
+    """Whether the server may send nothing until the opponent has moved."""
     replays = False
     """Whether the server plays a game again from the start, once, if the player comes back to it."""
 
@@ -207,7 +209,7 @@ class Dialogue(Generic[C, S]):
         with trio.move_on_after(DOUBT):
             return await self._client.receive()
         await self._say(self._talk.doubt())
-        with trio.move_on_after(math.inf if self.understood else PATIENCE):
+        with trio.move_on_after(math.inf if self.understood or self._talk.may_be_silent else PATIENCE):
             return await self._client.receive()
         raise PeerGone
 

@@ -181,7 +181,7 @@ class Session:
         mover = self._turn
         return Moved(self.game, mover, column, board), self._ask(_OTHER[number], _OTHER[mover])
 
-    def show(self) -> Event:
+    def show(self) -> Shown:
         """Return the event with the current board."""
         return Shown(self.game, self._board)
 

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol, TypeAlias, assert_never
 
 from gateway.game.board import COLUMNS, Board, other
 from gateway.game.commands import LOBBY, AtTable, Command, Denied, Enter, InLobby, Place, Play
-from gateway.game.events import Dismissed, Ended, Event, Objection, Started, ToMove
+from gateway.game.events import Dismissed, Ended, Event, Objection, Shown, Started, ToMove
 from gateway.game.facts import Obstacle
 from gateway.game.ids import GameId
 from gateway.game.manners import Afterwards, Manners
@@ -440,6 +440,14 @@ class Seat:
     def plays(self) -> bool:
         """Whether the player is in a game."""
         return Objection.PLAYING in self.standing()
+
+    @property
+    def game(self) -> Shown | None:
+        """The player's game, if it is on and on this node."""
+        situation = self.situation
+        if isinstance(situation, Seated) and situation.series.is_playing:
+            return situation.series.session.show()
+        return None
 
     @property
     def is_relayed(self) -> bool:
