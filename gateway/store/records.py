@@ -39,7 +39,8 @@ LATEST = 253_402_300_799_999
 _PLACE = 4
 """The index of `scheduled` among the values of a row after the thinking times."""
 _NUMBER = re.compile("[1-9][0-9]{0,18}")
-_DEFAULT_NAME = re.compile("c4bot-[0-9]+")  # the name that c4bot takes if its user gives none
+_DEFAULT_NAME = re.compile("c4bot-[0-9]+|guest-[0-9a-f]{8}")
+"""The name that c4bot takes if its user gives none, or that a dialect gives to a player without a name."""
 _AGO = re.compile("([0-9]{1,6})([smhd])")
 _UNITS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _DAYS = {"today": 0, "yesterday": 1}
@@ -265,7 +266,7 @@ def record_of(finished: Finished, epoch: float) -> GameRecord:
 
     `epoch` is the Unix time, in seconds, at which the hub's clock was 0. A game does not count if the hub
     excludes it from statistics, if both players are the server's own, if both have the same name, or if one
-    has c4bot's default name.
+    has a default name.
     """
     one, two = finished.players
     named = not any(_DEFAULT_NAME.fullmatch(each.name) for each in finished.players)

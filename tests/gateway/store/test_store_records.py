@@ -67,6 +67,7 @@ def test_reported_game_is_stored_with_all_that_is_known_of_it() -> None:
         ((Player("alice", CLIENT), Player("alice", CLIENT)), Reason.FOUR, False),
         ((Player("alice", CLIENT), Player("Alice", CLIENT)), Reason.FOUR, True),
         ((Player("alice", CLIENT), Player("c4bot-17", CLIENT)), Reason.FOUR, False),
+        ((Player("guest-0123abcd", CLIENT), Player("alice", CLIENT)), Reason.FOUR, False),
         ((Player("alice", CLIENT), Player("c4bot-x", CLIENT)), Reason.FOUR, True),
     ],
 )
