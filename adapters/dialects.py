@@ -7,7 +7,7 @@ To add a dialect, add its folder, and a line here. A package of somebody else's 
 from functools import cache
 from typing import TYPE_CHECKING
 
-from adapters import arena, droidcon, i32cfsp, nac4, rpi
+from adapters import arena, droidcon, i32cfsp, nac4, rpi, tutorial
 from adapters.client.dialect import Dialect
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ DIALECTS = (
     droidcon.DIALECT,
     i32cfsp.DIALECT,
     rpi.DIALECT,
+    tutorial.DIALECT,
 )
 """The built-in dialects."""
 

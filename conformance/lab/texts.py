@@ -112,6 +112,15 @@ RPI_FRAMES = (
     *(("", ""), ("PLAY:", ""), ("PLAY:3", ""), ("CONNECT:", ""), ("RECONNECT:a:", "")),
     *(("GAME:WATCH:", ""), ("RESERVATION:ADD:", "a,b"), ("", ":PLAY:3"), ("GET:", "")),
 )
+TUTORIAL_PIECES = (
+    *JSON_PIECES,
+    *_split('"type":"init",¦"type":"play",¦"column":3,¦"join":"a",¦"watch":"a",¦"name":"a",¦"player":"red",'),
+)
+TUTORIAL_FRAMES = (
+    *JSON_FRAMES,
+    *(('{"type":"init","join":"', '"}'), ('{"type":"init","name":', "}"), ('{"type":"init",', "}")),
+    *(('{"type":"play","column":', "}"), ('{"type":"play",', '"column":3}')),
+)
 """In a text, lone surrogates stand for bytes that are not UTF-8, as with `surrogateescape`."""
 
 FILLERS = ((' "', r"\n", '" '), (' "', r"\u0041", '" '), ("", ";\n", ""), (";", " ", "\n"))
@@ -123,6 +132,7 @@ PIECES = {
     "droidcon": DROIDCON_PIECES,
     "i32cfsp": I32CFSP_PIECES,
     "rpi": RPI_PIECES,
+    "tutorial": TUTORIAL_PIECES,
 }
 FRAMES = {
     "arena": (*JSON_FRAMES, *EDN_FRAMES),
@@ -130,6 +140,7 @@ FRAMES = {
     "droidcon": DROIDCON_FRAMES,
     "i32cfsp": I32CFSP_FRAMES,
     "rpi": RPI_FRAMES,
+    "tutorial": TUTORIAL_FRAMES,
 }
 
 
@@ -209,7 +220,7 @@ NAMES = (
 Talk: TypeAlias = list[bytes]
 """The pieces that one connection sends, in order."""
 
-PORTS = ("nac4", "arena", "droidcon", "rpi", "web")
+PORTS = ("nac4", "arena", "droidcon", "rpi", "tutorial", "web")
 _MOST_PIECES = 12
 """The most messages in a talk."""
 
@@ -234,6 +245,10 @@ _I32CFSP = (
 _RPI = (
     *(b"CONNECT:ann", b"READY", b"PLAY:3", b"PLAY:-1", b"OBSERVE", b"PLAYER:LIST", b"GAME:LIST"),
     *(b"GAME:WATCH:5", b"RECONNECT:ann", b"DISCONNECT", b"GET:MOVE_WAIT", b"ADMIN:AUTH:x", b"PING"),
+)
+_TUTORIAL = (
+    *(b'{"type": "init"}', b'{"type": "init", "join": "t"}', b'{"type": "init", "name": "ann"}'),
+    *(b'{"type": "init", "watch": "t"}', b'{"type": "play", "column": 3}', b'{"type": "play", "column": -1}'),
 )
 _PATHS = b"/ /api/games /api/games?limit=5 /api/standings /healthz /api/clear /?table=x *".split()
 _ODD = (
@@ -262,7 +277,7 @@ def talk_for(port: str, lot: Random) -> Talk:
         case "web":
             return _web(lot)
         case _:
-            return _websocket(lot, {"nac4": _NAC4, "rpi": _RPI}.get(port, _ARENA))
+            return _websocket(lot, {"nac4": _NAC4, "rpi": _RPI, "tutorial": _TUTORIAL}.get(port, _ARENA))
 
 
 def noise(lot: Random) -> bytes:

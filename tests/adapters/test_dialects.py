@@ -38,6 +38,9 @@ from adapters.rpi.messages import Disconnect, Get, ListGames, ListPlayers, Obser
 from adapters.rpi.messages import Ping as RpiPing
 from adapters.rpi.messages import Play as RpiPlay
 from adapters.rpi.translator import RpiTranslator
+from adapters.tutorial.codec import TutorialClientCodec, TutorialCodec
+from adapters.tutorial.messages import InitRequest, PlayRequest
+from adapters.tutorial.translator import TutorialTranslator
 from gateway.access.accounts import fault_of, new_token
 from gateway.game.commands import InLobby
 
@@ -132,6 +135,14 @@ CASES = {
         ],
         filler="",
     ),
+    "tutorial": Case(
+        TutorialCodec,
+        TutorialClientCodec,
+        lambda: TutorialTranslator("guest", "key"),
+        st.builds(InitRequest, *[st.none() | _texts] * 3)
+        | st.builds(PlayRequest, st.none() | st.integers(-1, 6)),
+        ['{"type" : "play" , "column" : %s }', '{"column":%s,"type":"play"}', '{"type":"init","join":%s}'],
+    ),
 }
 WITH_TOKENS: dict[str, tuple[Callable[[], Any], str]] = {
     "nac4": (Nac4TokenCodec, "user"),
@@ -139,6 +150,7 @@ WITH_TOKENS: dict[str, tuple[Callable[[], Any], str]] = {
     "droidcon": (DroidconCodec, "nick"),
     "i32cfsp": (I32cfspCodec, "name"),
     "rpi": (RpiCodec, "name"),
+    "tutorial": (TutorialCodec, "name"),
 }
 """The codec of a server that protects names, and the field of the message that has the name."""
 cases = pytest.mark.parametrize("case", CASES.values(), ids=CASES)

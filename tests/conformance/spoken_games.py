@@ -20,6 +20,7 @@ def entered(kind: str) -> list[Told]:
     """Return what a player hears before its first game."""
     words = {"droidcon": [b"SUCCESS"] * 2, "nac4": [b"connected hello me\r\n"]}
     words["rpi"] = [b"CONNECT:ACK", b"READY:ACK"]
+    words["tutorial"] = [b'{"type": "init", "join": "t", "watch": "w"}']
     return [Told(word) for word in words.get(kind, [])]
 
 
@@ -32,6 +33,8 @@ def game(kind: str, played: Game = DRAWN, *, opens: bool) -> list[Told]:
             return list(_nac4(played, opens=opens))
         case "rpi":
             return list(_rpi(played, opens=opens))
+        case "tutorial":
+            return list(_tutorial(played, opens=opens))
         case _:
             return list(_arena(played, opens=opens, edn=kind == "arena-edn"))
 
@@ -42,6 +45,7 @@ def move(kind: str, column: str) -> bytes:
         "droidcon": f"PUT {column}\n",
         "nac4": f"playmove {column}\r\n",
         "rpi": f"PLAY:{column}",
+        "tutorial": f'{{"type": "play", "column": {column}}}',
         "arena-edn": f'{{:type "move", :move {column}}}',
     }.get(kind, f'{{"type":"move","move":{column}}}')
     return text.encode() if kind == "droidcon" else frame(text.encode())
@@ -88,6 +92,20 @@ def _rpi(played: Game, *, opens: bool) -> Iterator[Told]:
     yield Told((unwon, b"GAME:WINS", b"GAME:LOSS")[own])
     yield Told(b"TOURNAMENT:END")
     yield Told(b"READY:ACK")
+
+
+def _tutorial(played: Game, *, opens: bool) -> Iterator[Told]:
+    colors, moves = ("red", "yellow"), played.moves
+    init = '{"type": "init", "join": "t", "watch": "w"%s}'
+    yield Told((init % f', "player": "{colors[not opens]}"').encode(), moves[0] if opens else None)
+    for discs, column in enumerate(moves, 1):
+        row = moves[: discs - 1].count(column)
+        said = f'"player": "{colors[discs % 2 == 0]}", "column": {column}, "row": {row}'
+        is_own = discs < len(moves) and opens == (discs % 2 == 0)
+        yield Told(f'{{"type": "play", {said}}}'.encode(), moves[discs] if is_own else None)
+    if played.winner:
+        yield Told(b'{"type": "win", "player": "%s"}' % colors[played.winner - 1].encode())
+    yield Told((init % "").encode())
 
 
 def _arena(played: Game, *, opens: bool, edn: bool) -> Iterator[Told]:

@@ -52,7 +52,7 @@ def test_bot_plays_game_after_game_and_counts_what_its_opponent_did(kind: str, o
         assert rest == b""
         assert reading.move == (b"" if said.column is None else move(kind, said.column))
     assert (told, ended) == (MOVES, 2)
-    assert again == (2 if kind.startswith(("arena", "rpi")) else 0)
+    assert again == (2 if kind.startswith(("arena", "rpi", "tutorial")) else 0)
     assert place.phase is Phase.WAITING
 
 

@@ -31,6 +31,7 @@ COURSES = ((WON, LOST, LEFT), (LOST, WON, Game("0123", 2, "left")))
 ASKS = {
     b'{"type":"end"}': frame(b'{"type":"start","id":"me","against":null}'),
     b"TOURNAMENT:END": frame(b"READY"),
+    b"init": frame(b'{"type": "init", "name": "me"}'),
 }
 """What is said at the end of a game to get another one."""
 
@@ -40,12 +41,13 @@ def told(kind: str, games: tuple[Game, ...], *, opens: bool) -> Iterator[tuple[b
     for said in entered(kind):
         yield said.message, b""
     for number, played in enumerate(games, 1):
-        for said in game(kind, played, opens=opens == (number % 2 == 1)):
+        messages = game(kind, played, opens=opens == (number % 2 == 1))
+        for left, said in reversed([*enumerate(reversed(messages))]):
             answer = b"" if said.column is None else move(kind, said.column)
-            is_asked = said.message in ASKS and number < len(games)
-            yield said.message, ASKS[said.message] if is_asked else answer
-            if kind == "rpi" and number == len(games) and said.message in RESULTS:
-                return  # all is known before TOURNAMENT:END
+            asks = ASKS.get(said.message, ASKS[b"init"] if kind == "tutorial" and left == 1 else b"")
+            yield said.message, asks if asks and number < len(games) else answer
+            if number == len(games) and (said.message in RESULTS or (kind == "tutorial" and left == 1)):
+                return  # all is known before TOURNAMENT:END, and before the next `init`
 
 
 def started(kind: str, games: tuple[Game, ...]) -> Player:
@@ -88,6 +90,7 @@ BEGUN = {
     "nac4": ["connected hello me", "newgame me you", f"genmove {nac4_board('')} R PlayR 42.0"],
     "arena": [STATE],
     "rpi": ["CONNECT:ACK", "READY:ACK", "GAME:START:1"],
+    "tutorial": [f'{{"type": "init", "join": "t", "watch": "w"{red}}}' for red in ("", ', "player": "red"')],
 }
 """What one hears up to its first move."""
 ENDS = {
@@ -97,6 +100,11 @@ ENDS = {
     ],
     "arena": ['{"type":"disconnected"}'],
     "rpi": ["GAME:WINS", "GAME:LOSS", "GAME:TERMINATED"],
+    "tutorial": [
+        '{"type": "win", "player": "red"}',
+        '{"type": "win", "player": "yellow"}',
+        '{"type": "error", "message": "The game has ended without a result."}',
+    ],
 }
 
 

@@ -26,6 +26,8 @@ from adapters.i32cfsp.codec import I32cfspClientCodec, I32cfspCodec
 from adapters.nac4.codec import Nac4ClientCodec, Nac4Codec
 from adapters.rpi.codec import RpiClientCodec, RpiCodec
 from adapters.rpi.translator import RpiTranslator, in_alphabet
+from adapters.tutorial.codec import TutorialClientCodec, TutorialCodec
+from adapters.tutorial.translator import TutorialTranslator
 from adapters.web.link import decode
 from adapters.web.live.state import State
 from adapters.web.query import FILTERS, PAGING, BadRequestError, parameters, part, wanted
@@ -91,12 +93,25 @@ def _rpi(text: str) -> None:
         codec.encode(answer)
 
 
+def _tutorial(text: str) -> None:
+    """Read a text, and write the error that a refused message gets."""
+    codec, translator = TutorialCodec(), TutorialTranslator("guest", "key")
+    try:
+        message = codec.decode(text)
+    except WireError:
+        return
+    translator.receive(message)
+    for answer in translator.observe(Refused(Objection.UNFIT), message):
+        codec.encode(answer)
+
+
 _READERS: Mapping[str, Callable[[str], None]] = {
     "arena": _arena,
     "nac4": _nac4,
     "droidcon": _droidcon,
     "i32cfsp": _i32cfsp,
     "rpi": _rpi,
+    "tutorial": _tutorial,
 }
 """The server's reader for each dialect."""
 
@@ -124,6 +139,11 @@ def i32cfsp(data: bytes) -> None:
 def rpi(data: bytes) -> None:
     """Read an RPI message as a server, which answers it, and as a player."""
     _on_both_sides("rpi", RpiClientCodec().decode, data)
+
+
+def tutorial(data: bytes) -> None:
+    """Read a message of the tutorial as a server, which answers it, and as a client."""
+    _on_both_sides("tutorial", TutorialClientCodec().decode, data)
 
 
 def _on_both_sides(dialect: str, heard: Callable[[str], object], data: bytes) -> None:
@@ -315,6 +335,7 @@ _ALL = (
     _dialect(droidcon, 40),
     _dialect(i32cfsp, 40),
     _dialect(rpi, 40),
+    _dialect(tutorial, 40),
     Target(lines, seeds.of_talks("droidcon"), 24, lines),
     Target(frames, seeds.frames, 8, websocket),
     Target(events, seeds.events, 40, events),
@@ -323,7 +344,7 @@ _ALL = (
     Target(games, seeds.games, 30),
     Target(exchanges, seeds.exchanges, 60),
     Target(requests, seeds.requests, 40),
-    Target(visits.heads, seeds.of_talks("nac4", "arena", "rpi", "web"), 3),
+    Target(visits.heads, seeds.of_talks("nac4", "arena", "rpi", "tutorial", "web"), 3),
     Target(visits.visits, seeds.visits, 1),
 )
 TARGETS: Mapping[str, Target] = {target.name: target for target in _ALL} | {

@@ -58,6 +58,12 @@ _MESSAGES: Mapping[str, Sequence[str]] = {
         '{"type":"end"}',
         '{"type":"start","id":"t\tab"}',
     ),
+    "tutorial": (
+        '{"type": "init", "join": "95ftAaU5DJVP1zvb", "watch": null, "player": "red", "moves": 3}',
+        '{"type": "play", "player": "yellow", "column": 3, "row": 0}',
+        '{"type": "win", "player": "red"}',
+        '{"type": "error", "message": "no"}',
+    ),
     "rpi": ("GAME:START:1", "OPPONENT:3", "ERROR:INVALID:MOVE", "TOURNAMENT:END", "GAME:5:MOVE:ann:3"),
     "droidcon": ("PUT 3\n", "Error INVALID_COMMAND\n", "YOUR_MOVE\n", "NAME a b\nJOIN x y\r\n"),
     "i32cfsp": ("DROP 3\r\n", "WELCOME ann\r\n", "WINNER_RED\r\n", "I32CFSP_HELLO a b\nAI_GAME 8 6\r\n"),
@@ -187,7 +193,7 @@ def visits(is_long: bool) -> Iterator[bytes]:
         kind = number % len(KINDS)
         talk = [(0, piece) for piece in talk_for(KINDS[kind], lot)]
         yield script(kind, 0, talk, shaken=False)
-    for kind in (1, 2, 3):
+    for kind in (1, 2, 3, 4):
         yield script(
             kind, kind, [(0, Handshake("x", "/?against=bob").request), *_played(kind, kind)], shaken=False
         )

@@ -17,6 +17,7 @@ import adapters.arena.server
 import adapters.droidcon.server
 import adapters.nac4.server
 import adapters.rpi.server
+import adapters.tutorial.server
 from adapters.client.accepted import Accepted, Serve, first_texts, hang_up
 from adapters.client.contract import Farewell, PeerGone
 from adapters.entrance.admission import without_limits
@@ -32,13 +33,14 @@ from gateway.matchmaking.standard import LobbyAndTables
 Piece: TypeAlias = tuple[int, bytes]
 """Which of the two clients sends the piece (0 or 1), and its bytes."""
 
-KINDS = ("droidcon", "nac4", "arena", "rpi")
+KINDS = ("droidcon", "nac4", "arena", "rpi", "tutorial")
 LONGEST_PIECE = 127
 _SERVE: Sequence[Callable[[Hub], Serve]] = (
     partial(adapters.droidcon.server.serving, rounds=2),
     adapters.nac4.server.serving,
     adapters.arena.server.serving,
     adapters.rpi.server.serving,
+    adapters.tutorial.server.serving,
 )
 _SHAKEN = len(KINDS) ** 2
 """Added to the first byte of a script if both clients have already opened their websockets."""
