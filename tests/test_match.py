@@ -89,7 +89,7 @@ ENGINES = {
         ),
         (
             "ugi:sh no_such_script",
-            "failed 3 times in a row before its first move; the engine failed: sh no_such_script ended without",
+            "failed 3 times in a row before its first move; the engine failed: sh no_such_script ended",
         ),
         (
             "azg:third.py:move",
