@@ -14,7 +14,7 @@ import certificates
 import pytest
 import trio
 import trio.testing
-from players import DIALECTS, Player, entered, gateway
+from players import PAIRS, PLAYERS, Player, gateway
 from worlds.memory_client import MemoryClient, serve
 from wsproto.frame_protocol import FrameDecoder
 
@@ -32,7 +32,7 @@ from gateway.access.limits import AddressLimits, ConnectionCounts
 pytestmark = pytest.mark.trio
 Clock = trio.testing.MockClock
 
-pairs = pytest.mark.parametrize("pair", [*product(DIALECTS, DIALECTS)], ids="-".join)
+pairs = pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 
 
 @pytest.fixture(autouse=True)
@@ -57,13 +57,11 @@ def parsers() -> int:
 
 def stops_reading(player: Player) -> None:
     player.stream.socket.capacity = 0
-    player.stream.socket.arrives(
-        b"\x81\x84\0\0\0\0what" * 50 if player.dialect != "droidcon" else b"what\n" * 50
-    )
+    player.stream.socket.arrives(b"what\n" * 50 if player.line_end else b"\x81\x84\0\0\0\0what" * 50)
 
 
 def breaks_in_a_message(player: Player) -> None:
-    player.stream.socket.arrives(b"\x01\x85\0\0\0\0he" if player.dialect != "droidcon" else b"PUT")
+    player.stream.socket.arrives(b"PUT" if player.line_end else b"\x01\x85\0\0\0\0he")
     player.stream.reset()
 
 
@@ -80,8 +78,11 @@ WAYS: dict[str, Callable[[Player], object]] = {
     "ends": lambda player: player.stream.socket.ends(),
     "floods": lambda player: player.stream.socket.arrives(bytes(100_000)),
 }
-NOTICED = [case for case in product(DIALECTS, WAYS) if case != ("droidcon", "answers no more")]
-"""There is nothing that lines would have to be answered with."""
+NOTICED = [
+    (dialect, way)
+    for dialect, way in product(PLAYERS, WAYS)
+    if way != "answers no more" or PLAYERS[dialect].line_end is None  # lines need no answer
+]
 
 
 @pytest.mark.parametrize(("dialect", "way"), NOTICED)
@@ -89,7 +90,7 @@ async def test_nothing_is_left_however_a_client_goes(dialect: str, way: str, aut
     async with gateway() as room:
         player = await room.connect(dialect, "ann")
         await player.enter()
-        assert await player.told() == entered(player)
+        assert await player.told() == player.entered()
         assert connections() == 1
         WAYS[way](player)
         await trio.sleep(100)
@@ -159,16 +160,15 @@ async def test_nothing_is_left_of_who_is_not_served(
 @pairs
 async def test_nothing_is_left_of_who_played(pair: Sequence[str], autojump_clock: Clock) -> None:
     async with gateway() as room:
-        one, two = await room.sit(pair[0], "ann"), await room.sit(pair[1], "bob")
+        one, two = await room.meet(pair)
         for column in "0101010":
             await (one, two)[int(column)].play(int(column))
             await trio.testing.wait_all_tasks_blocked()
         assert len(room.finished) == 1
-        assert connections() == 2
-        await one.leave()
-        await trio.sleep(10)
-        if "closed" not in await two.told():
-            await two.leave()
-        await trio.sleep(10)
+        assert connections() == 2 - one.always_opens
+        for player in (one, two):
+            if "closed" not in await player.told():
+                await player.leave()
+            await trio.sleep(10)
         assert len(room.hub) == 0
         assert connections() == parsers() == 0
