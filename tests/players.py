@@ -64,9 +64,8 @@ class Player(ABC):
 
     async def connect(self, nursery: trio.Nursery) -> None:
         if self.line_end is None:
-            target = "/" if self.table is None else f"/?table={self.table}"
             wrap = trio_websocket.wrap_client_stream
-            self._websocket = await wrap(nursery, self.stream, "gateway", target)
+            self._websocket = await wrap(nursery, self.stream, "gateway", f"/?table={self.table or 'lobby'}")
             nursery.start_soon(self._listen_to_frames, self._websocket)
         else:
             nursery.start_soon(self._listen_to_lines, self.line_end)
@@ -403,7 +402,55 @@ class Rpi(Player):
         return True
 
 
-PLAYERS: dict[str, type[Player]] = {each.dialect: each for each in (Nac4, Arena, Droidcon, I32cfsp, Rpi)}
+class Tutorial(Player):
+    dialect = "tutorial"
+    asks = True
+
+    def entering(self) -> list[str]:
+        return [_dumped({"type": "init", "name": self.name})]
+
+    def move(self, column: int) -> str:
+        return _dumped({"type": "play", "column": column})
+
+    def entered(self) -> list[str]:
+        return [_dumped({"type": "init", "join": self.table, "watch": self.table and _A_KEY})]
+
+    def asked_again(self) -> list[str]:
+        return self.entered()
+
+    def started(self) -> list[str]:
+        told = {"type": "init", "join": self.table, "watch": _A_KEY, "player": _COLORS[self.side]}
+        return [_dumped(told)]
+
+    def moved(self, moves: Sequence[int]) -> list[str]:
+        row = moves.count(moves[-1]) - 1
+        color = _COLORS[(len(moves) - 1) % 2]
+        return [_dumped({"type": "play", "player": color, "column": moves[-1], "row": row})]
+
+    def ended(self, moves: Sequence[int], winner: int | None) -> list[str]:
+        return self.moved(moves) + ([] if winner is None else self.timed_out(moves, winner))
+
+    def timed_out(self, moves: Sequence[int], winner: int) -> list[str]:
+        return [_dumped({"type": "win", "player": _COLORS[winner]})]
+
+    def left(self, moves: Sequence[int]) -> list[str]:
+        return self.timed_out(moves, self.side)
+
+    def forfeited(self, moves: Sequence[int]) -> list[str]:
+        return self.timed_out(moves, self.side)
+
+    def refused(self, what: str, column: int, moves: Sequence[int]) -> list[str]:
+        message = {
+            "turn": "It isn't your turn.",
+            "column": "Column has to be an integer from 0 to 6.",
+            "full": "This slot is full.",
+        }[what]
+        return [_dumped({"type": "error", "message": message})]
+
+
+PLAYERS: dict[str, type[Player]] = {
+    each.dialect: each for each in (Nac4, Arena, Droidcon, I32cfsp, Rpi, Tutorial)
+}
 PAIRS = [each for each in product(PLAYERS, PLAYERS) if not PLAYERS[each[1]].always_opens]
 """The ordered pairs of dialects of which the first can move first."""
 
@@ -487,7 +534,11 @@ async def gateway() -> AsyncIterator[Gateway]:
 
 
 def _in_one_spelling(text: str) -> str:
-    return _dumped(json.loads(text)) if text.startswith("{") else text
+    """Return a message with its keys in order, and any key for spectators as the same one."""
+    if not text.startswith("{"):
+        return text
+    message = json.loads(text)
+    return _dumped(message | {"watch": _A_KEY} if message.get("watch") else message)
 
 
 def _dumped(value: object) -> str:
@@ -495,6 +546,8 @@ def _dumped(value: object) -> str:
 
 
 _END = _dumped({"type": "end"})
+_A_KEY = "a key"
+_COLORS = ("red", "yellow")
 
 
 def _columns(moves: Sequence[int]) -> list[list[int]]:
