@@ -47,8 +47,8 @@ BACKLOG_LIMIT = 256 * 1024
 FULL = 32 * 1024
 """While more than this many bytes wait for a client, nothing is read from the client."""
 HELD_SIZE = 4096
-"""The most characters of texts that are carried out while the client's events wait for a result. With more,
-nothing is read from the client."""
+"""The most characters of texts that are carried out while the client's events wait for a result, with the
+answers of `Queries` to them. With more, nothing is read from the client."""
 PING_PERIOD = 20.0
 """Seconds between two pings. A client that sends nothing in that time is gone, unless it may be thinking."""
 PONG_LIMIT = 5.0
@@ -400,6 +400,8 @@ class Connection(Generic[C, S]):
                     answer = self._queries.answer(message, self)
                     if answer is not None:
                         self.tell(answer)
+                        if self._holds:
+                            self._held_size += len(text) + sum(map(len, answer))
                         continue
                 command = self._translator.receive(message, number)
             waits = self._hub.submit(self._seat, command, now)

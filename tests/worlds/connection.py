@@ -18,7 +18,7 @@ import trio
 import trio.testing
 
 from adapters.client.accepted import Accepted
-from adapters.client.connection import Connection
+from adapters.client.connection import Connection, Queries
 from adapters.client.contract import Farewell, WireError
 from adapters.entrance.admission import Admitted, admission
 from adapters.entrance.entrance import Entrance
@@ -377,15 +377,17 @@ class World:
         passes_on: bool = False,
         turns: Turns | None = None,
         backlog: int | None = None,
+        queries: Queries[str] | None = None,
     ) -> None:
         """`keeps_wire` keeps evidence, `passes_on` requests for no websocket, `turns` are installed already.
 
         A client that may begin TLS may say nothing for `silence` seconds. At most `backlog` bytes wait for
-        all clients. The others are options; 0 is no limit.
+        all clients. `queries` answers texts that are no commands. The others are options; 0 is no limit.
         """
         self.turns = turns
         self.backlogs = Backlogs() if backlog is None else Backlogs(backlog)
         self.results = Results(takes_evidence=keeps_wire)
+        self.queries = queries
         self.matchmaker = Matchmaker(random.Random(0), grace=grace)
         self.hub = Hub(Terms(idle=idle, grace=grace), self.matchmaker, self.results)
         self.page, self.passes_on, self.allow_origin = page, passes_on, allow_origin
@@ -536,7 +538,8 @@ class Stack:
     async def _serve(self, translator: ToyTranslator, client: Accepted) -> None:
         if client.target:
             self._world.opened.append((client.target, client.token))
-        await Connection(self._world.hub, client, ToyCodec(), translator).run()
+        world = self._world
+        await Connection(world.hub, client, ToyCodec(), translator, queries=world.queries).run()
 
     async def _pass_on(self, _: Socket, __: Admitted, request: PlainRequest) -> None:
         self._world.passed_on.append((request.begun, request.is_secure, request.is_single))
