@@ -15,10 +15,13 @@ from adapters.client.talk import Asked, Began, Dialogue, Entry, News, Over, Refu
 from adapters.tutorial.codec import TutorialClientCodec
 from adapters.tutorial.messages import (
     COLORS,
+    FULL,
     IS_FULL,
     NO_RESULT,
     NOT_AVAILABLE,
     NOT_FOUND,
+    NOT_YOUR_TURN,
+    OVER,
     ClientMessage,
     Color,
     Error,
@@ -38,6 +41,8 @@ LOBBY = "lobby"
 PATIENCE = 10
 """How many errors in a row a player accepts in a game."""
 
+_LATE = (OVER, FULL, NOT_YOUR_TURN)
+"""Errors about a move that has crossed the end of its game (PROTOCOL.md 6.2, 6.6)."""
 _TEMPORARY = (IS_FULL, NOT_AVAILABLE, NOT_FOUND)
 """Errors after which the same request may succeed later."""
 
@@ -152,6 +157,8 @@ class TutorialTalk(Talk[ClientMessage, ServerMessage]):
             yield Asked(board)
 
     def _refused(self, words: str) -> Iterator[News]:
+        if not self._playing and words in _LATE:
+            return
         self._errors += 1
         if not self._playing or self._errors > PATIENCE:
             raise Refused(words, passes=words in _TEMPORARY)

@@ -22,6 +22,7 @@ FULL = "This slot is full."
 NOT_FOUND = "Game not found."
 IS_FULL = "This game has two players."
 NOT_AVAILABLE = "This player is not available now."
+OVER = "The game is over."
 NO_RESULT = "The game has ended without a result."
 """Texts of errors; the first three are those of the original."""
 

@@ -20,6 +20,7 @@ from adapters.tutorial.messages import (
     NOT_AVAILABLE,
     NOT_FOUND,
     NOT_YOUR_TURN,
+    OVER,
     ClientMessage,
     Color,
     Error,
@@ -60,7 +61,6 @@ MANNERS = Manners(
     strict_entry=True,  # PROTOCOL.md 3.8
     moves_early=True,  # PROTOCOL.md 4.5
 )
-_OVER = "The game is over."
 
 _ENTERING = (  # why nobody enters; the first that applies is sent
     (Objection.UNREADABLE, "Send a JSON object with the type init or play."),
@@ -241,9 +241,9 @@ class TutorialTranslator:
             return next((words for each, words in _ENTERING if objections & each), NOT_FOUND)
         if Objection.NOT_ENTERED in objections and self._has_entered:
             if self._ended is not Reason.FULL:
-                return _OVER
+                return OVER
             return FULL if self._side == FIRST else NOT_YOUR_TURN  # PROTOCOL.md 6.2
-        return next((words for each, words in _MOVING if objections & each), _OVER)
+        return next((words for each, words in _MOVING if objections & each), OVER)
 
 
 def result(winner: Side | None, reason: Reason, leaver: Side | None) -> Iterable[ServerMessage]:

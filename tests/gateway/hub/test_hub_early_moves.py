@@ -71,8 +71,8 @@ def test_who_sits_down_elsewhere_has_sent_none(world: World) -> None:
     ann.play(3)
     ann.say(Introduce(None))
     ann.enter(TABLE, "ann")
-    world.player(STEPPING_OUT, "bob", TABLE)
-    assert ann.last(ToMove).board.moves == ()
+    bob = world.player(STEPPING_OUT, "bob", TABLE)
+    assert (len(ann.all(ToMove)), bob.all(ToMove)) == (1, [])
 
 
 def test_without_that_manner_the_move_is_refused(world: World) -> None:
