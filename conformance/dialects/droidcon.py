@@ -25,6 +25,7 @@ class Droidcon(Script):
 
     start = Place(Phase.NAMING)
     may_hang_up = True
+    wins_aborted = True  # 4.13
 
     def resource(self, wish: Wish) -> str | None:
         return None

@@ -17,6 +17,8 @@ class I32cfsp(Script):
 
     start = Place(Phase.NAMING)
     may_hang_up = True
+    has_one_game = True  # 5.1
+    wins_aborted = True  # 5.6
 
     def resource(self, wish: Wish) -> str | None:
         return None

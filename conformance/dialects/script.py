@@ -138,6 +138,10 @@ class Script(ABC):
     """The bot's place after it has connected and sent `opening`."""
     may_hang_up: ClassVar[bool] = False
     """Whether the server may hang up between two games. The bot then connects again, to another table."""
+    has_one_game: ClassVar[bool] = False
+    """Whether the server hangs up after each game. The bot then connects again, for the next one."""
+    wins_aborted: ClassVar[bool] = False
+    """Whether the bot is told that it has won if its opponent leaves before both have moved."""
 
     def __init__(self, game: Game = DRAWN, *, timed: bool = False) -> None:
         """`timed`: whether a player may lose on time."""

@@ -21,6 +21,7 @@ class Tutorial(Script):
     """A bot that plays at a table, against an opponent whom it names, or in the lobby."""
 
     start = Place(Phase.NAMING)
+    wins_aborted = True  # 6.3
 
     def resource(self, wish: Wish) -> str | None:
         if wish.table is None and wish.against is not None:

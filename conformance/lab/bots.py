@@ -24,7 +24,10 @@ _AT_TABLES = [dialect for dialect in DIALECTS.values() if dialect.has_tables]
 KINDS = {kind: (dialect.name, make) for dialect in _AT_TABLES for kind, make in dialect.bots.items()}
 """The dialect of each kind of bot, and the function that creates its script."""
 PLAIN = {dialect.name: next(iter(dialect.bots)) for dialect in _AT_TABLES}
-"""The default kind of bot for each dialect."""
+"""The default kind of bot for each of these dialects."""
+EVERY = {dialect.name: next(iter(dialect.bots)) for dialect in DIALECTS.values()}
+"""The default kind of bot for each built-in dialect."""
+_MAKE = {kind: make for dialect in DIALECTS.values() for kind, make in dialect.bots.items()}
 NAP = 0.01
 """The longest time that one look at the sockets waits for data, in seconds."""
 _CHUNK = 4096
@@ -38,7 +41,7 @@ _MOST_FOUND = 1000
 
 def script_of(kind: str, *game: object, timed: bool = False) -> Script:
     """Create the script of a kind of bot. Raises KeyError for an unknown kind."""
-    return KINDS[kind][1](*game, timed=timed)
+    return _MAKE[kind](*game, timed=timed)
 
 
 def shown(message: bytes) -> str:

@@ -14,7 +14,7 @@ from spoken_games import entered, game, move
 from conformance.boards import arena_cells, nac4_board
 from conformance.dialects.frames import frame
 from conformance.dialects.script import Game, OutOfStep, Wish
-from conformance.lab.bots import PLAIN
+from conformance.lab.bots import EVERY, PLAIN
 from conformance.lab.servers import Gateway
 from conformance.lab.survive.players import COUPLES, Load, Player, Result
 from conformance.targets import Address
@@ -80,6 +80,29 @@ def test_whoever_is_to_move_where_a_game_breaks_off_leaves(kind: str, opens: boo
         assert not player.is_leaving
         player.hear(message)
     assert player.is_leaving is (not opens)
+
+
+def test_player_with_one_game_on_a_connection_comes_back_between_two_games() -> None:
+    games = (WON, Game("60101010", 2, "four"))
+    player = started("i32cfsp", games)
+    player.hear(b"WELCOME me")
+    assert not player.comes_back  # the server hung up on it before its first game
+    for message in (b"READY", *[b"OKAY", b"DROP 2", b"READY"] * 3):
+        player.hear(message)
+        assert not player.comes_back
+    player.hear(b"WINNER_RED")
+    assert player.results == [Result("me", "you", WON)]
+    assert player.comes_back
+    assert not player.has_all
+
+
+def test_player_that_leaves_may_be_told_of_it() -> None:
+    player = started("rpi", (Game("01", 2, "left"),))
+    for message in ("CONNECT:ACK", "READY:ACK", "GAME:START:1", "OPPONENT:1"):
+        player.hear(message.encode())
+    assert player.is_leaving
+    player.hear(b"GAME:TERMINATED")
+    assert not player.is_cut_off
 
 
 # Opponents who left.
@@ -155,7 +178,7 @@ class Served:
         address = Address("127.0.0.1", self.listener.getsockname()[1])
         nobody = Address("127.0.0.1", 1)
         self.gateway = SimpleNamespace(
-            addresses={**dict.fromkeys(PLAIN, nobody), "droidcon": address}, is_up=True
+            addresses={**dict.fromkeys(EVERY, nobody), "droidcon": address}, is_up=True
         )
         self.load = Load("x", "1", [cast("Gateway", self.gateway)])
         self.streams: list[trio.SocketStream] = []

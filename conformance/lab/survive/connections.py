@@ -1,7 +1,7 @@
 """Does a player whose connection breaks during a game get its seat back, and does nobody else?
 
-Pairs of clients of all dialects play, at tables and by wish. In each game the connection of a player breaks
-at a random moment, and the player comes back, with --nodes 2 to either node.
+Pairs of nac4, arena and Droidcon clients play, at tables and by wish. In each game the connection of a player
+breaks at a random moment, and the player comes back, with --nodes 2 to either node.
 
     after, asked           seconds until a player had its seat: since the break, and since it asked for it
     lost though back       games that a player lost although it came back in time
@@ -29,17 +29,19 @@ import trio
 from conformance.arguments import Parser
 from conformance.boards import CELLS
 from conformance.dialects.script import LEFT, Closed, OutOfStep
-from conformance.lab.bots import PLAIN, couple
+from conformance.lab.bots import couple
 from conformance.lab.client import HungUp
 from conformance.lab.report import Row, counted, finish, in_folder, ms, percentile, some
 from conformance.lab.servers import Gateway, Log, servers
-from conformance.lab.survive.breaks import REPLAYING, Break, Pair, ReturningPlayer, can_be_unnoticed
+from conformance.lab.survive.breaks import BEGINS, REPLAYING, Break, Pair, ReturningPlayer, can_be_unnoticed
 from conformance.lab.survive.players import COUPLES, STUCK, Result, course
 from conformance.lab.survive.verdict import ABORTED, STOPPED, complaints_about, stored_in
 from conformance.lab.workers import LoadError, many_files, say
 from conformance.launch import COMMAND
 
 TEXT = "does a player whose connection breaks get its seat back, and does nobody else?"
+DIALECTS = [couple for couple in COUPLES if {*couple} <= BEGINS.keys()]
+"""The dialects of the pairs, assigned in turn: those whose players the laboratory lets come back."""
 GAMES = 2
 """Games that two players play, each with a break."""
 OPTIONS = (
@@ -147,7 +149,7 @@ def rows_of(kind: str, breaks: Sequence[tuple[str, Break]]) -> list[Row]:
         return []
     after, asked = [each for each, _ in back], [each for _, each in back]
     return [
-        *(Row(kind, name, sum(dialect == name for dialect, _ in own), form=".0f") for name in PLAIN),
+        *(Row(kind, name, sum(dialect == name for dialect, _ in own), form=".0f") for name in BEGINS),
         Row(kind, "back", len(back), form=".0f"),
         Row(kind, "after, p50", percentile(after, 50), "s"),
         Row(kind, "after, p95", percentile(after, 95), "s"),
@@ -225,7 +227,7 @@ class Load:
             ReturningPlayer(
                 dialect, replace(wish, token=self._tokens.get(wish.name)), wishes[1 - side].name, pair
             )
-            for side, (dialect, wish) in enumerate(zip(COUPLES[number % len(COUPLES)], wishes, strict=True))
+            for side, (dialect, wish) in enumerate(zip(DIALECTS[number % len(DIALECTS)], wishes, strict=True))
         )
         pair.players = one, other
         one.partner, other.partner = other, one

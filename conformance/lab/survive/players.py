@@ -1,5 +1,6 @@
 """Pairs of clients that play known games all the time, whatever happens to the servers.
 
+Two players meet at a table, or in the lobby by the wish of one of them if the other's dialect has no tables.
 Every pair has new names and no two of its games are the same, so a result identifies its game. A client knows
 every message that may come next. A message that the opponent has left may come at any time. After such a
 message, or after a hang-up, new clients with other names continue. All bytes that have reached a client's
@@ -18,8 +19,9 @@ from time import monotonic
 import trio
 
 from conformance.boards import COLUMNS
+from conformance.dialects import DIALECTS
 from conformance.dialects.script import DRAWN, LEFT, Closed, Game, OutOfStep, Phase, Wish
-from conformance.lab.bots import PLAIN, script_of, shown
+from conformance.lab.bots import EVERY, script_of, shown
 from conformance.lab.client import Client, HungUp, connected
 from conformance.lab.servers import Gateway
 from conformance.targets import Address
@@ -28,9 +30,13 @@ STUCK = 20.0
 """Seconds without a message after which a pair counts as stuck."""
 GRACE = 1.0
 """Seconds that a player waits for a game after its partner has left, before the pair is replaced."""
-COUPLES: Sequence[tuple[str, str]] = tuple(combinations_with_replacement(sorted(PLAIN), 2))
-"""The dialects of the pairs, assigned in turn. Each dialect meets itself and every other dialect."""
-VAGUE = {dialect for dialect, kind in PLAIN.items() if script_of(kind).may_hang_up}
+COUPLES: Sequence[tuple[str, str]] = tuple(
+    couple
+    for couple in combinations_with_replacement(sorted(EVERY), 2)
+    if not all(DIALECTS[dialect].always_opens for dialect in couple)
+)
+"""The dialects of the pairs, assigned in turn. Each dialect meets every other one, and itself if it can."""
+VAGUE = {dialect for dialect, kind in EVERY.items() if script_of(kind).may_hang_up}
 """Dialects without a message that the opponent has left. In these the server ends a course by hanging up."""
 _LOOK = 0.25
 """Seconds between two checks of a pair."""
@@ -139,7 +145,7 @@ class Player:
         self.heard_at = monotonic()
         self.free_at = 0.0
         """When the player's latest game ended."""
-        self._script = script_of(PLAIN[dialect], games[0])
+        self._script = script_of(EVERY[dialect], games[0])
         self._place = self._script.start
         self._partner = partner
         self._games = games
@@ -173,6 +179,16 @@ class Player:
         return self.dialect not in VAGUE
 
     @property
+    def wins_aborted(self) -> bool:
+        """As `Script.wins_aborted`."""
+        return self._script.wins_aborted
+
+    @property
+    def comes_back(self) -> bool:
+        """Whether the server has hung up after a game, so that the player connects again for the next one."""
+        return self._script.has_one_game and bool(self.results) and not (self.is_playing or self.is_leaving)
+
+    @property
     def is_host(self) -> bool:
         """Whether the player moved first in the first game. Its server then holds the current game."""
         return self.waits and bool(self._place.opens) == (len(self.results) % 2 == 0)
@@ -183,6 +199,7 @@ class Player:
         `pause`: seconds before each message. Raises HungUp or Closed if the server hangs up, and OutOfStep.
         """
         script, rest = self._script, b""
+        self._place = script.start
         resource, answer = script.resource(self.wish), script.opening(self.wish)
         if resource is not None:
             rest = await client.shake(address.authority, address.resource(resource))
@@ -204,7 +221,8 @@ class Player:
             return b""
         step = self._script.advance(self._place, message, self.wish.name)
         if step is None or step.opponent not in (None, self._partner) or (step.begun and self.has_all):
-            self._hear_of_leaving(message)
+            if not self.is_leaving:  # it may be told of its own leaving, as in rpi 3.7
+                self._hear_of_leaving(message)
             return b""
         if step.outcome is not None and self._script.game.reason == LEFT:
             self.may_be_stopped = self._fits(message, self._place.discs, 0)
@@ -332,10 +350,16 @@ class Load:
         table = self._token + key
         games = course(f"{self._seed} {table}", is_left=not VAGUE & {*dialects})
         names = table + "a", table + "b"
+        has_table = all(DIALECTS[dialect].has_tables for dialect in dialects)
         first, second = (
             Player(
                 dialects[side],
-                Wish(names[side], table, token=self._tokens.get(names[side])),
+                Wish(
+                    names[side],
+                    table if has_table else None,
+                    None if has_table or not DIALECTS[dialects[side]].has_tables else names[1 - side],
+                    self._tokens.get(names[side]),
+                ),
                 names[1 - side],
                 games,
                 gateways[side],
@@ -366,6 +390,8 @@ class Load:
                         self._note(one, player)
                 player.is_done = True
             except (HungUp, Closed) as error:
+                if player.comes_back and player.gateway.is_up:
+                    continue
                 if player.is_in or player.is_leaving:
                     if player.waits and player.gateway.is_up:
                         self.troubles.append(f"{player}: {error} in a game")

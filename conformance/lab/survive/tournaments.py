@@ -31,10 +31,10 @@ from adapters.client.dial import Endpoint
 from adapters.client.talk import AnyDialogue, Asked, Entry, Over, Refused, Result, Spent
 from adapters.dialects import DIALECTS
 from conformance.arguments import Parser
+from conformance.lab.bots import EVERY, script_of
 from conformance.lab.report import Row, counted, finish, in_folder, some
 from conformance.lab.servers import Gateway, Log, servers, until
 from conformance.lab.survive.directors import Directors, differences, options_of, recount
-from conformance.lab.survive.players import VAGUE
 from conformance.lab.workers import LoadError, say
 from conformance.launch import COMMAND
 from gateway.game.board import COLUMNS, Side
@@ -96,7 +96,7 @@ class Told:
     def is_of(self, game: GameRecord) -> bool:
         """Whether this can be the result of a stored game."""
         if self.has_no_word and game.reason is Reason.ABORTED and self.result is Result.WON:
-            return game.moves.startswith(self.moves)  # droidcon 4.13
+            return game.moves.startswith(self.moves)
         return any(
             game.players[side].name == self.name
             and self.result is {None: Result.DRAWN, side: Result.WON}.get(game.winner, Result.LOST)
@@ -139,7 +139,8 @@ class Bot:
             for item in news:
                 if isinstance(item, Over) and item.result in _TELLING:
                     moves = "".join(map(str, item.board.moves))
-                    told = Told(self.name, item.side, moves, item.result, self.dialect in VAGUE)
+                    has_no_word = script_of(EVERY[self.dialect]).wins_aborted
+                    told = Told(self.name, item.side, moves, item.result, has_no_word)
                     self.told.append(told)
                 elif isinstance(item, Asked):
                     if self.lot.random() < self.hangs_up:
@@ -158,8 +159,8 @@ def bots_of(
     table: str = NAME,
     hangs_up: float = 0.0,
 ) -> list[Bot]:
-    """Return so many bots, of all dialects in turn."""
-    names = [each.name for each in DIALECTS]
+    """Return so many bots, of all dialects with tables in turn."""
+    names = [each.name for each in DIALECTS if each.has_places]
     return [
         Bot(f"bot{number:02}", names[number % len(names)], address, table, lot, hangs_up)
         for number in range(count)

@@ -144,8 +144,8 @@ def _compare(
         verdict.troubles[DIFFERENT].append(f"{player} was told that its opponent left in {game}")
     elif player.winner is not None and not any(
         each.game.reason in ENDED_EARLY
-        # droidcon 4.13: the dialect cannot say that a game has no winner; aborted games are stored so
-        and (each.game.winner == player.winner or (player.dialect in VAGUE and each.game.reason == ABORTED))
+        # Not every dialect can say that a game has no winner, as an aborted game is stored.
+        and (each.game.winner == player.winner or (player.wins_aborted and each.game.reason == ABORTED))
         and game.moves.startswith(each.game.moves)
         for each in stored
     ):
