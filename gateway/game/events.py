@@ -78,7 +78,7 @@ class Why(Enum):
     SERIES_OVER = "series over"
     FORFEIT = "illegal move"
     TIME = "out of time"
-    REFUSED = "not admitted"
+    REFUSED = "refused"
     SILENT = "never entered"
     LEFT = "left"
     STOPPED = "server stopped"

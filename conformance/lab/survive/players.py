@@ -36,6 +36,10 @@ COUPLES: Sequence[tuple[str, str]] = tuple(
     if not all(DIALECTS[dialect].always_opens for dialect in couple)
 )
 """The dialects of the pairs, assigned in turn. Each dialect meets every other one, and itself if it can."""
+AT_TABLES: Sequence[tuple[str, str]] = tuple(
+    couple for couple in COUPLES if all(DIALECTS[dialect].has_tables for dialect in couple)
+)
+"""Those of them that meet at tables, where nobody else can come between two players."""
 VAGUE = {dialect for dialect, kind in EVERY.items() if script_of(kind).may_hang_up}
 """Dialects without a message that the opponent has left. In these the server ends a course by hanging up."""
 _LOOK = 0.25
@@ -294,10 +298,12 @@ class Load:
         pause: float = 0.0,
         tls: ssl.SSLContext | None = None,
         tokens: Mapping[str, str] | None = None,
+        couples: Sequence[tuple[str, str]] = COUPLES,
     ) -> None:
         """`token`: prefix of all names, of letters and digits. `pause`: seconds before each message.
 
-        `tls`: half of the players then connect with TLS. `tokens`: the tokens of protected names.
+        `tls`: half of the players then connect with TLS. `tokens`: the tokens of protected names. `couples`:
+        the dialects of the pairs, assigned in turn.
         """
         self.courses: list[Course] = []
         """All courses so far."""
@@ -314,6 +320,7 @@ class Load:
         self._pause = pause
         self._tls = tls
         self._tokens = tokens or {}
+        self._couples = couples
         self._nursery: trio.Nursery
 
     @property
@@ -335,7 +342,9 @@ class Load:
     def meet(self, gateways: Sequence[Gateway]) -> Course:
         """Connect one more pair to one or two servers; return its course."""
         number = len(self.courses)
-        one = self._course(f"m{number}", COUPLES[number % len(COUPLES)], (gateways[0], gateways[-1]))
+        one = self._course(
+            f"m{number}", self._couples[number % len(self._couples)], (gateways[0], gateways[-1])
+        )
         self._nursery.start_soon(self._play, one)
         return one
 
@@ -343,7 +352,9 @@ class Load:
         number = 0
         while not self.is_over:
             gateways = self._ways[(pair + number) % len(self._ways)]
-            await self._play(self._course(f"p{pair}g{number}", COUPLES[pair % len(COUPLES)], gateways))
+            await self._play(
+                self._course(f"p{pair}g{number}", self._couples[pair % len(self._couples)], gateways)
+            )
             number += 1
 
     def _course(self, key: str, dialects: tuple[str, str], gateways: tuple[Gateway, Gateway]) -> Course:

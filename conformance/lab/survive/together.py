@@ -1,9 +1,9 @@
 """Use and attack a gateway that has TLS, protected names, metrics, a page and a database, all at once.
 
-Honest pairs play: half of the players use TLS, and some have tokens. A guest plays `@aimafast`. Viewers read
-pages, exports, the live stream and the metrics. Every ten seconds an operator changes names, bans and the
-certificate, and sends SIGHUP. All attackers of `abuse` except `files` attack in bouts. A rest follows each
-bout. Finally the server gets SIGTERM, and finishes the current games.
+Honest pairs play at tables: half of the players use TLS, and some have tokens. A guest plays `@aimafast`.
+Viewers read pages, exports, the live stream and the metrics. Every ten seconds an operator changes names,
+bans and the certificate, and sends SIGHUP. All attackers of `abuse` except `files` attack in bouts. A rest
+follows each bout. Finally the server gets SIGTERM, and finishes the current games.
 
     players hurt              honest players whose game was cut off, or who received a message out of place
     failed                    answers of the page with a status of 500 or above, except 503
@@ -35,7 +35,7 @@ from conformance.lab.client import HungUp, connected, request
 from conformance.lab.meters import NoSuchProcess, memory_of
 from conformance.lab.report import MB, UNKNOWN, Row, counted, finish, in_folder, some
 from conformance.lab.servers import STOPPING, Gateway, Log, gateway
-from conformance.lab.survive.players import LENGTH, STUCK, Load
+from conformance.lab.survive.players import AT_TABLES, LENGTH, STUCK, Load
 from conformance.lab.survive.verdict import complaints_about, judge, rows_of, stored_in
 from conformance.lab.workers import LoadError, many_files, say
 from conformance.launch import COMMAND
@@ -99,7 +99,7 @@ async def together(
     words = [*OPTIONS, "--db", database, *operator.options, *options.server_options]
     with many_files():
         async with gateway(words, [*LIMITED, *command], log) as server:
-            load = Load(token, token, [server], PAUSE, tls, tokens)
+            load = Load(token, token, [server], PAUSE, tls, tokens, AT_TABLES)
             guest = Guest(server.addresses["droidcon"])
             viewers = Viewers(server.addresses[WEB], server.addresses[METRICS], tls)
             did, memory = Counter[str](), [memory_of(server.pid)]
