@@ -36,6 +36,21 @@ MISTAKES = {
         "is impatient": "6.1",
         "does not come back": "8.3",
     },
+    "i32cfsp": {
+        "columns from 0": "4.5 plays columns 1",
+        "no newline": "1.2",
+        "one line a packet": "1.4 takes",
+        "no line in two packets": "1.4 puts",
+        "an odd line": "1.6",
+        "asks twice": "1.7 says",
+        "waits for nobody": "3.4",
+        "full columns": "4.5 plays columns that",
+        "pops": "4.6",
+        "moves twice": "4.7",
+        "does not hang up": "5.1",
+        "dies when left": "5.5 copes with WINNER_RED when the opponent leaves",
+        "is impatient": "6.1",
+    },
     "nac4": {
         "no pong": "1.1",
         "waits for nobody": "4.1",
@@ -77,6 +92,7 @@ class Board:
         self.mistake = mistake
         self.heights = [0] * 7
         self.is_on = False
+        self.dropped = 7
 
     def column(self) -> int:
         if self.mistake == "full columns":
@@ -155,6 +171,60 @@ def hear_line(line, board, say) -> None:
         raise Died
 
 
+def i32cfsp(address: str, mistake: str) -> None:
+    """Play one game."""
+    host, port = address.split(":")
+    sock = socket.create_connection((host, int(port)))
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sock.settimeout({"is impatient": 0.4, "waits for nobody": 0.5}.get(mistake))
+
+    def say(text: str) -> None:
+        sock.sendall((text if mistake == "no newline" and text[0] == "D" else f"{text}\r\n").encode())
+
+    say("I32CFSP_HELLO robot")
+    board, rest = Board(mistake), b""
+    while True:
+        data = sock.recv(4096)
+        if not data:
+            time.sleep(600 if mistake == "does not hang up" else 0)
+            sock.close()
+            return
+        if mistake == "one line a packet":
+            line, end, _ = (rest + data).partition(b"\r\n")
+            lines, rest = ([line], b"") if end else ([], line)
+        elif mistake == "no line in two packets":
+            lines, rest = data.split(b"\r\n"), b""
+        else:
+            *lines, rest = (rest + data).split(b"\r\n")
+        for line in lines:
+            if line == b"READY" and mistake == "waits for nobody":
+                sock.settimeout(None)
+            hear_i32cfsp(line.decode(), board, say)
+
+
+def hear_i32cfsp(line, board, say) -> None:
+    mistake = board.mistake
+    if line.startswith("WELCOME "):
+        say("AI_GAME 7 6")
+    elif line == "READY":
+        if not board.is_on and mistake in ("an odd line", "asks twice"):
+            say("HELP" if mistake == "an odd line" else "AI_GAME 7 6")
+        board.is_on = True
+        board.dropped = board.column()
+        if mistake == "pops" and sum(board.heights) > 4:
+            board.mistake = ""
+            say(f"POP {board.dropped + 1}")
+            return
+        for _ in range(2 if mistake == "moves twice" else 1):
+            say(f"DROP {board.dropped + (mistake != 'columns from 0')}")
+    elif line == "OKAY" and board.dropped < 7:
+        board.heights[board.dropped] += 1
+    elif line.startswith("DROP "):
+        board.heights[int(line[5:]) - 1] += 1
+    elif line == "WINNER_RED" and mistake == "dies when left" and sum(board.heights) < 6:
+        raise Died
+
+
 def nac4(address: str, mistake: str) -> None:
     ws = websocket_client.create_connection(address)
     ws.send("connect robot.1\r\n" if mistake == "a name with a dot" else "connect robot\r\n")
@@ -230,7 +300,11 @@ if __name__ == "__main__":
     is_over = False
     while not is_over:
         try:
-            {"droidcon": droidcon, "nac4": nac4, "arena": arena}[dialect](address, mistake)
+            {"droidcon": droidcon, "i32cfsp": i32cfsp, "nac4": nac4, "arena": arena}[dialect](
+                address, mistake
+            )
+            is_over = dialect != "i32cfsp"  # which has one game on a connection
+        except ConnectionRefusedError:
             is_over = True
         except (ConnectionResetError, websocket_client.WebSocketConnectionClosedException):
             is_over = mistake == "does not come back"

@@ -72,7 +72,8 @@ def test_one_mistake_is_named_and_no_other(dialect, mistake, tmp_path):
 
 @pytest.mark.operation
 @pytest.mark.parametrize(
-    "dialect", ["nac4", *(pytest.param(each, marks=pytest.mark.thorough) for each in ("arena", "droidcon"))]
+    "dialect",
+    ["nac4", *(pytest.param(each, marks=pytest.mark.thorough) for each in ("arena", "droidcon", "i32cfsp"))],
 )
 def test_bot_without_a_mistake_passes(dialect, tmp_path):
     status, report = checked(tmp_path, dialect, python("tests/checked_bot.py", dialect, "{address}", ""))

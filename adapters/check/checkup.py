@@ -54,7 +54,7 @@ class Checkup:
         self._last = next((task for task in tasks if task.is_last), None)
         """The task that is played when nothing else is left to observe; None once it has begun."""
         self.plays_last = False
-        """Whether the game of that task is on, perhaps while the bot is away."""
+        """Whether the last game of the check is on, perhaps while the bot is away."""
         self._scenarios = {task.scenario.topic: task.scenario for task in self._tasks}
         self._early_hang_up: Fault | None = None
         self._left: list[tuple[frozenset[Topic], Fault]] = []
@@ -139,9 +139,10 @@ class Checkup:
         self.games += task.scenario is not NO_GAME
         if task in self._tasks:
             self._tasks.remove(task)
-        self.plays_last = task.is_last
         if task.is_last:
             self._last = None
+        is_left = self._tasks or self._last is not None
+        self.plays_last = task.scenario is not NO_GAME and not is_left
 
     def right(self, *topics: Topic) -> None:
         """Record that the bot kept the rules of these topics."""
@@ -189,6 +190,7 @@ class Checkup:
 
     def finished(self, task: Task, topics: frozenset[Topic]) -> None:
         """Record that a game was played to its end, and the `topics` that it covered."""
+        self.plays_last = False
         if task.suspected is not None and task.was_first:
             self.wrong(_seen_once(task.suspected, "and not when it was played again"))
         elif task.suspected is not None and task.after:

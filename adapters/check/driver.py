@@ -293,6 +293,8 @@ class Driver(Matchmaker):
                 self._expected = self._overdue = None  # `CheckedSocket` waits until the bot hangs up
                 if why is not Why.LEFT:
                     self.add(Mark.DISMISSED)
+                    if self.manners.afterwards is Afterwards.ONE_GAME:  # its process ends with its only game
+                        self._bots.hung_up(lambda how: self.record.append(Crashed(how)))
                 if self._may_be_slow:
                     self.wire.patience = longest(self.patience)
             case _:

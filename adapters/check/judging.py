@@ -16,6 +16,7 @@ from adapters.check.record import (
     Crashed,
     Fault,
     Late,
+    Line,
     Mark,
     Overdue,
     Part,
@@ -25,7 +26,7 @@ from adapters.check.record import (
     lines,
 )
 from adapters.check.scenarios import Conduct
-from adapters.client.rules import Requirements, Topic, has_full_column, in_words, silent_at
+from adapters.client.rules import ENDINGS, Requirements, Topic, has_full_column, in_words, silent_at
 from gateway.game.events import Ended, Moved, Objection, Overlooked, Reason, Shown, ToMove
 from gateway.game.manners import Afterwards
 
@@ -195,6 +196,8 @@ class _Judging:
             self._excused += _MORE * part.scenario.as_original
         if part.is_out_of_time(ended) and part.scenario.conduct is not Conduct.BOT_LOSES_ON_TIME:
             self._fails("it did not move before its time was up")
+        elif ended.leaver == part.side and self._is_refused_next:
+            self._checkup.spoiled(part.began.task)
         elif ended.leaver == part.side:
             is_between = bool(self._pending) and not part.has_moved
             words = "when the next game had begun" if is_between else "before the game was over"
@@ -206,6 +209,12 @@ class _Judging:
             topics = shown(part, ended)
             self._pending = topics - {Topic.FULL} if self._is_faulted else topics
             self._checkup.finished(part.began.task, self._pending)
+
+    @property
+    def _is_refused_next(self) -> bool:
+        """Whether a refusal ended the game. It is recorded only when it is sent, just after the end."""
+        rest = self._record[self._index + 1 :]
+        return isinstance(next((what for what in rest if not isinstance(what, Line)), None), Refusal)
 
     def _take_overdue(self, overdue: Overdue) -> None:
         if overdue.unfinished:
@@ -232,7 +241,7 @@ class _Judging:
         if Mark.KEPT_WAITING in marks and not is_dismissed:
             checkup.gave_up(self._fault(Topic.WAIT, f"{HUNG_UP} while it waited for an opponent"))
         if self._pending and is_dismissed and self._afterwards is Afterwards.ONE_GAME:
-            checkup.right(*self._pending)  # there is nothing else to go on to
+            self._take_last_close()
         elif self._pending and is_dismissed:
             checkup.unsettled(self._pending)
         elif self._pending:
@@ -244,6 +253,14 @@ class _Judging:
         elif is_dismissed:
             checkup.may_be_slow = False
             self._wrong(Topic.CLOSE, f"its end was still open after {closed.limit:g} s")
+
+    def _take_last_close(self) -> None:
+        """Judge how the bot took the end of the only game of its connection."""
+        topics = [topic for topic in (*ENDINGS, *self._pending) if topic in self._pending]
+        if not self._crash:
+            self._checkup.right(*self._pending)
+        elif topics and not self._is_faulted:
+            self._checkup.wrong(replace(self._fault(topics[0], "it crashed at the end"), crash=self._crash))
 
     def _take_after_cut(self, what: What) -> None:
         """Judge whether the bot comes back and plays the game to its end. If it does not, that is a remark.

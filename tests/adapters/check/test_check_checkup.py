@@ -273,3 +273,12 @@ def test_connection_is_cut_in_the_last_game_of_all_when_the_refusal_was_seen():
     made.plays_last = False
     assert made.is_over
     assert made.next_task(is_first=True) is None
+
+
+def test_check_is_not_over_while_its_last_game_is_on():
+    made = Checkup("ann", {Topic.OPENING: RULES[Topic.OPENING]}, [PLAIN])
+    task = made.next_task(is_first=True)
+    made.began(task)
+    assert not made.is_over
+    made.finished(task, frozenset({Topic.OPENING}))
+    assert made.is_over
