@@ -286,11 +286,9 @@ class Model:
         if known is not None and known.name == name:
             return
         self._players_text = ""
-        if known is None:
-            self._players[player] = _Player(name)
-        else:
+        self._players[player] = _Player(name)
+        if known is not None:
             yield Went(known.name)
-            known.name = name
         yield Came(name)
 
     def _ready(self, player: int, *, is_ready: bool) -> Iterator[ServerMessage]:
