@@ -209,5 +209,7 @@ def test_each_ordered_pair_of_dialects_is_possible_unless_the_second_always_open
 
 def test_expected_lines_are_in_the_log_of_a_server_whose_database_fails() -> None:
     gateway = Path(__file__).parents[2] / "gateway"
-    source = "".join((gateway / file).read_text() for file in ("store/open_games.py", "server/tournaments.py"))
+    source = "".join(
+        (gateway / file).read_text() for file in ("store/open_games.py", "server/tournaments.py")
+    )
     assert [text for text in EXPECTED if text not in source] == []

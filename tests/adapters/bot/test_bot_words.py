@@ -259,6 +259,8 @@ def test_bot_says_whom_it_waits_for_and_why_that_may_take_long(
         ("--games", ["droidcon", "host", "--games", "-1"]),
         ("--think", ["droidcon", "host", "--think", "0"]),
         ("--table", ["droidcon", "host", "--table", "x", "--against", "y"]),
+        ("--table: i32cfsp", ["i32cfsp", "host", "--table", "x"]),
+        ("--against: i32cfsp", ["i32cfsp", "host", "--against", "x"]),
         ("'deep'", ["droidcon", "host", "--engine", "deep"]),
         ("mc:0", ["droidcon", "host", "--engine", "mc:0"]),
         ("no_such_module", ["droidcon", "host", "--engine", "no_such_module:play"]),

@@ -109,6 +109,7 @@ def test_sheet_has_a_strip_for_each_name_and_eight_on_a_page(run: Run) -> None:
         assert f"NAME {texts[0]} {token}" in texts
         assert "ws://HOST:8080/?table=My%20cup" in texts
         assert texts[texts.index(f"NAME {texts[0]} {token}") + 1] == "JOIN My cup"
+        assert f"I32CFSP_HELLO {texts[0]} {token}" not in texts  # it can name no table
 
 
 def test_sheet_is_one_file_without_scripts_that_prints_without_a_break_inside_a_strip(run: Run) -> None:

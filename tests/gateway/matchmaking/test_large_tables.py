@@ -10,6 +10,7 @@ from worlds.hub import (
     HANGING_UP,
     LOBBY,
     MANNERS,
+    ONE_GAME,
     STANDING_BY,
     STEPPING_OUT,
     TABLE,
@@ -86,6 +87,12 @@ def test_second_of_a_name_from_elsewhere_is_refused(manners: Manners) -> None:
     assert (first.probes, second.all(Entered)) == (0, [])
     assert cup.player(manners, "Ann", CUP).all(Entered)
     assert cup.here == ["ann", "Ann"]
+
+
+def test_player_that_always_opens_does_not_enter() -> None:
+    cup = cup_of()
+    assert cup.player(ONE_GAME, "ann", CUP).last(Refused) == Refused(Objection.TABLE_FULL, 0)
+    assert cup.here == []
 
 
 @pytest.mark.parametrize(
