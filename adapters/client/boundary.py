@@ -22,7 +22,7 @@ async def contained(name: str, work: Callable[[], Awaitable[None]]) -> None:
         await work()
     except* PeerGone:
         logger.debug("%s connection %d lost", name, number, extra={"event": "connection_lost", **about})
-    except* Exception:
+    except* (Exception, SystemExit):  # `sys.exit` in the code of a plug-in must not end the server
         words = "%s connection %d closed after an internal error"
         logger.exception(words, name, number, extra={"event": "connection_failed", **about})
     finally:

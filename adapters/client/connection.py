@@ -242,7 +242,7 @@ class Connection(Generic[C, S]):
         """Cancelled to hang up on the client."""
         self._farewell = Farewell(1011, "internal error")
         self._has_left = False
-        self._failure: Exception | None = None
+        self._failure: Exception | SystemExit | None = None
         """The error that ends the connection. `flush` may store it from another client's task."""
         self._summary = _Summary(now)
 
@@ -264,7 +264,7 @@ class Connection(Generic[C, S]):
                         # A client that sends no more may still want to read
                         while self._holds or self._drains:
                             await self._changed.park()
-                    except Exception as error:
+                    except (Exception, SystemExit) as error:  # a plug-in's code may raise SystemExit
                         # If the error were raised here, the nursery would put it into a group with other
                         # errors. Through trio's frames, that group would form a reference cycle with the
                         # connection.
@@ -546,7 +546,7 @@ class Connection(Generic[C, S]):
         except BROKEN:
             self._summary.ends(self._loss)
             self._fail(PeerGone())
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self._fail(error)
 
     def _answered_message(self, event: Event, texts: int) -> C | str | None:
@@ -737,7 +737,7 @@ class Connection(Generic[C, S]):
         """Why the connection is broken; empty if that is not known."""
         return STOPPED_READING if self._socket.is_given_up else ""
 
-    def _fail(self, error: Exception) -> None:
+    def _fail(self, error: Exception | SystemExit) -> None:
         """Store an error that occurred in another task, and let the client's own task end with it."""
         self._holds = True
         self._failure = error

@@ -175,7 +175,7 @@ def _claims(plugin: Plugin, begins: Callable[[str], bool]) -> Callable[[str], bo
     def claims(text: str) -> bool:
         try:
             return begins(text)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             _log(plugin.name, str(plugin.error(error)))
             return False
 

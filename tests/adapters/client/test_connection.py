@@ -366,16 +366,18 @@ async def test_client_that_never_stops_sending_puts_its_flag_off_by_no_more_than
 class FailsAtTelling(ToyTranslator):
     """Fails at what is neither an entrance nor a refusal."""
 
+    error: type[BaseException] = ZeroDivisionError
+
     def observe(self, event: Event, asked: str | None = None) -> Iterator[str]:
         if not isinstance(event, Entered):
-            raise ZeroDivisionError
+            raise self.error
         yield "Entered"
 
 
 class FailsAtReading(ToyTranslator):
     """Fails at the word ``boom``."""
 
-    error: type[Exception] = ZeroDivisionError
+    error: type[BaseException] = ZeroDivisionError
 
     def receive(self, message: str, number: int = 0) -> object:  # type: ignore[override]
         if message == "boom":
@@ -383,12 +385,15 @@ class FailsAtReading(ToyTranslator):
         return super().receive(message, number)
 
 
+@pytest.mark.parametrize("error", [ZeroDivisionError, SystemExit])
 async def test_mistake_in_telling_one_client_costs_its_own_connection_alone(
-    framing: Framing, caplog: pytest.LogCaptureFixture
+    framing: Framing, error: type[BaseException], caplog: pytest.LogCaptureFixture
 ) -> None:
     async with connections() as world:
         ann = await world.connect(framing, "ann")
-        bob = await world.connect(framing, "bob", translator=FailsAtTelling())
+        translator = FailsAtTelling()
+        translator.error = error
+        bob = await world.connect(framing, "bob", translator=translator)
         assert ann.texts == ["Entered", "Started", "Ended"]
         assert not ann.is_hung_up_on
         assert bob.is_dismissed(1011, "internal error")
@@ -397,9 +402,9 @@ async def test_mistake_in_telling_one_client_costs_its_own_connection_alone(
     assert "closed after an internal error" in message
 
 
-@pytest.mark.parametrize("error", [ZeroDivisionError, OSError])
+@pytest.mark.parametrize("error", [ZeroDivisionError, OSError, SystemExit])
 async def test_mistake_in_reading_one_client_costs_its_own_connection_alone(
-    framing: Framing, error: type[Exception], caplog: pytest.LogCaptureFixture
+    framing: Framing, error: type[BaseException], caplog: pytest.LogCaptureFixture
 ) -> None:
     async with connections() as world:
         ann = await world.connect(framing)

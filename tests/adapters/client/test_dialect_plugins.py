@@ -215,12 +215,15 @@ def test_rules_that_cannot_be_loaded_give_no_hint_and_spoil_none(installed: Inst
 async def test_dialect_that_cannot_tell_its_first_message_claims_none(
     installed: Install, caplog: pytest.LogCaptureFixture
 ) -> None:
-    installed(defined() + "DIALECT = replace(DIALECT, begins=lambda text: text[9] == 'x')")
+    installed(defined() + "DIALECT = replace(DIALECT, begins=lambda text: text[9] == 'x' or exit(3))")
     begins = the_one().begins
     assert begins is not None
     assert [begins("short"), begins("a text: x"), begins("a text:  x")] == [False, False, True]
-    [record] = caplog.records
-    assert "IndexError: string index out of range" in record.getMessage()
+    assert not begins("a text:  y")
+    messages = [record.getMessage() for record in caplog.records]
+    assert ["IndexError: string index out of range" in messages[0], "SystemExit: 3" in messages[1]] == [
+        True
+    ] * 2
     await trio.lowlevel.checkpoint()
 
 
