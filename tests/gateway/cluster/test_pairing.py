@@ -143,6 +143,14 @@ def test_table_has_two_seats_on_whatever_nodes(net: Net) -> None:
     assert three.against == Objection.TABLE_FULL
 
 
+def test_table_is_joined_only_where_somebody_sits_on_whatever_node(net: Net) -> None:
+    taken = AtTable(TABLE.name, must_be_taken=True)
+    (early,) = come(net, "a1", place=taken)
+    one, late = come(net, "c1", place=TABLE)[0], come(net, "b1", place=taken)[0]
+    assert early.against == Objection.TABLE_EMPTY
+    assert (one.opponent, late.opponent) == ("b1", "c1")
+
+
 # House players.
 
 
