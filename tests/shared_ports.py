@@ -10,6 +10,8 @@ import certificates
 import websocket as websocket_client
 from worlds.server import PATIENCE, Served, begun, everything
 
+from adapters.dialects import DIALECTS
+
 MOVES = (3, 0, 3, 0, 3, 0, 3)
 """The first mover wins."""
 
@@ -19,7 +21,7 @@ def on_one_port(*options: str, tls: certificates.Files | None = None) -> Iterato
     """A gateway on one port; where `tls` is given it takes that, too, and so do the test's clients."""
     more = () if tls is None else tls.options
     command = [sys.executable, "-W", "error", "-m", "gateway", "--db", "none", "--port", "0", *more, *options]
-    with begun(command, 4) as gateway:
+    with begun(command, 1 + len(DIALECTS)) as gateway:
         gateway.tls = None if tls is None else tls.client()
         yield gateway
 

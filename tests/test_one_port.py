@@ -15,13 +15,14 @@ from scripted_clients import KINDS, connected, play_out
 from shared_ports import MOVES, asked, got, got_from, on_one_port, stopped
 from worlds.server import PATIENCE, Served, everything, ran, served, until
 
+from adapters.dialects import DIALECTS
 from conformance.lab.meters import children_of, has_proc
 
 pytestmark = pytest.mark.operation
 
 LOCAL = b"\r\n\r\n\0\r\nQUIT\n\x20\0\0\0"
 """The header, in version 2, with which a proxy speaks for itself."""
-NAMES = ["page", "nac4", "arena", "droidcon"]
+NAMES = ["page", *(each.name for each in DIALECTS)]
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +54,8 @@ def gateway(request: pytest.FixtureRequest) -> Served:
 def test_command_says_where_everything_is(plain: Served) -> None:
     assert [name for name, _, _ in plain.addresses] == NAMES
     assert len({port for _, _, port in plain.addresses}) == 1
-    assert plain.paths == {"page": "", "nac4": "/nac4", "arena": "/arena", "droidcon": ""}
+    paths = {each.name: f"/{each.name}" if each.scheme else "" for each in DIALECTS}
+    assert plain.paths == {"page": "", **paths}
 
 
 @pytest.mark.parametrize(
@@ -96,7 +98,7 @@ def test_without_the_page_a_request_is_told_what_the_port_takes() -> None:
 
 
 def test_other_ports_open_beside_the_one_where_they_are_given() -> None:
-    with served("--port", "0", "--tcp", "0", "--web", "0", addresses=6) as gateway:
+    with served("--port", "0", "--tcp", "0", "--web", "0", addresses=2 + len(NAMES)) as gateway:
         assert [name for name, _, _ in gateway.addresses] == ["page", "droidcon", *NAMES]
         for port in {port for name, _, port in gateway.addresses if name == "droidcon"}:
             with socket.create_connection(("127.0.0.1", port), PATIENCE) as sock:

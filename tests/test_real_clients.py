@@ -1,16 +1,23 @@
-"""A gateway of its own process, and clients of three libraries that share no code with it."""
+"""A gateway of its own process, and clients that share no code with it: of three libraries, and the lab's."""
 
 import json
 import socket
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+import trio
 import websocket as websocket_client
 import websockets.exceptions
 import websockets.sync.client
 from scripted_clients import DroidconClient, Nac4Client, connected, play_out
 from worlds.server import EVERY_PORT, PATIENCE, Served, everything, served
+
+from conformance.lab.servers import gateway as one_gateway
+from conformance.lab.servers import until
+from conformance.lab.survive.lobby import possible_pairs
+from conformance.lab.survive.players import COUPLES, LENGTH, Load
 
 SECOND_WINS = (3, 4, 3, 4, 3, 4, 0, 4)
 
@@ -65,6 +72,26 @@ def test_refusal_arrives_before_the_close_frame(gateway: Served) -> None:
         opcode, data = client.recv_data(control_frame=True)
         assert opcode == websocket_client.ABNF.OPCODE_CLOSE
         assert data[:2] == (1002).to_bytes(2)
+
+
+async def test_every_dialect_plays_with_every_other_one_through_one_port() -> None:
+    command = [sys.executable, "-W", "error", "-m", "gateway", "--no-web", "--db", "none"]
+    async with one_gateway(["--port", "0", "--rounds", str(LENGTH)], command) as server:
+        assert len({(address.host, address.port) for address in server.addresses.values()}) == 1
+        load = Load("one", "1", [server])
+
+        def met() -> set[tuple[str, str]]:
+            """Return the dialects of those who have finished a game, the first mover's first."""
+            dialects = {player.wish.name: player.dialect for player in load.players}
+            results = [result for player in load.players for result in player.results]
+            return {(dialects[each.first], dialects[each.second]) for each in results}
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(load.run, len(COUPLES))
+            await until(lambda: met() >= {*possible_pairs()}, PATIENCE)
+            load.is_over = True
+    assert met() == {*possible_pairs()}
+    assert (load.troubles, load.stuck) == ([], [])
 
 
 def test_hang_up_does_not_destroy_its_last_words(gateway: Served) -> None:

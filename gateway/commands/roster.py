@@ -114,6 +114,8 @@ class _Roster(OnNames):
     def _warn(self, members: Sequence[Member]) -> None:
         """Say on stderr which names some dialects do not allow, and what they allow."""
         for each in self.dialects:
+            if self.table is not None and not each.has_places:
+                continue  # it has no line on the sheet either
             refused = [member for member in members if not is_possible(each, member.name)]
             if refused:
                 shown = [f"{quoted(member.name)} (line {member.line})" for member in refused[:_WARNED]]

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from ipaddress import ip_network
+from textwrap import fill
 from typing import TypeVar, cast
 
 from gateway import __version__
@@ -57,13 +58,15 @@ _NO_DATABASE = "none"
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?")
 
 
-_DESCRIPTION = """\
-A Connect-Four server for bots. It speaks several dialects at once, and bots of different dialects play
-each other: {titles}.
-"""
-_EPILOG = """\
-Without {all_options} and --port all dialects start, on the ports {ports}; with any
-of these options, only what they open. Press Ctrl-C to stop the server.
+_DESCRIPTION = (
+    "A Connect-Four server for bots. It speaks several dialects at once, and bots of different dialects play"
+    " each other: {titles}."
+)
+_PORTS = (
+    "Without {all_options} and --port all dialects start, on the ports {ports}; with any of these options,"
+    " only what they open. Press Ctrl-C to stop the server."
+)
+_EPILOG = """
 
 examples:
   c4gateway
@@ -509,18 +512,25 @@ def ports_of(options: ServerOptions, dialects: Sequence[Description]) -> dict[st
     return {name: number for name, number in ports.items() if number is not None}
 
 
+def _wrapped(paragraph: str) -> str:
+    """Return a paragraph of the help text in lines of the length of the others."""
+    return fill(paragraph, 104, break_on_hyphens=False)
+
+
 def _parsed(
     arguments: Sequence[str], dialects: Sequence[Description]
 ) -> tuple[ServerOptions, Mapping[str, str]]:
     """Return the options, and the source of each, by its name."""
     parser = Parser(
         "c4gateway",
-        _DESCRIPTION.format(titles=listed([each.title for each in dialects], "and")),
-        _EPILOG.format(
-            all_options=", ".join(f"--{each.option}" for each in dialects),
-            ports=listed([str(each.port) for each in dialects], "and"),
-            example=" ".join(f"--{each.option} {each.port}" for each in dialects),
-        ),
+        _wrapped(_DESCRIPTION.format(titles=listed([each.title for each in dialects], "and"))),
+        _wrapped(
+            _PORTS.format(
+                all_options=", ".join(f"--{each.option}" for each in dialects),
+                ports=listed([str(each.port) for each in dialects], "and"),
+            )
+        )
+        + _EPILOG.format(example=" ".join(f"--{each.option} {each.port}" for each in dialects)),
     )
     parser.add(known := all_options(dialects))
     parser.add_argument(

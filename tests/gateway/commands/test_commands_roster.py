@@ -219,6 +219,8 @@ def test_dialects_that_do_not_allow_a_name_say_so(run: Run) -> None:
     assert "warning: class.csv: no droidcon bot can be called 'Ada L' (line 4): there a name has " in err
     assert "arena" not in err
     assert SHEET.read_text().count("does not allow this name") >= 3
+    assert "i32cfsp" in err
+    assert "i32cfsp" not in run("roster", "class.csv", "--table", "cup", "--renew")[2]  # it knows no tables
 
 
 def test_warning_names_at_most_twenty(run: Run) -> None:
