@@ -28,9 +28,9 @@ GROUP = "c4gateway.dialects"
 RESERVED = (
     *("help", "version", "dialect", "dialects", "own", "file"),
     *("bots", "run", "patience", "slow", "wait", "json", "junit"),
-    *("roster", "sheet", "overwrite", "table", "url", "renew"),
+    *("roster", "sheet", "overwrite", "table", "url", "renew", "results"),
 )
-"""Names that commands have beside the options of all dialects."""
+"""Names that commands, and the lines of the start, have beside the options of all dialects."""
 
 _NAME = re.compile("[a-z][a-z0-9]{0,15}")
 
@@ -94,7 +94,9 @@ def _loaded(plugin: Plugin, others: Sequence[Dialect]) -> Dialect:
         )
     try:
         fault = _fault(dialect, plugin.name) or _collision(dialect, others)
-        _fill_in(dialect)
+        if not fault:
+            _fill_in(dialect)
+            _add_options(dialect, others)
     except Exception as error:  # fields of wrong types
         raise plugin.error(error) from error
     if fault:
@@ -155,6 +157,20 @@ def _fill_in(dialect: Dialect) -> None:
     re.compile(dialect.names)
     texts = (dialect.title, dialect.short, dialect.bots, dialect.answer, dialect.name_rule)
     "".join((*texts, dialect.refusal.decode("latin-1"), *dialect.encodings, *dialect.rules))
+
+
+def _add_options(dialect: Dialect, others: Sequence[Dialect]) -> None:
+    """Add a dialect's options to the server's, as each command does. Raises any exception."""
+    from gateway.options.server import all_options  # noqa: PLC0415  as above
+    from gateway.options.table import Parser, options_of  # noqa: PLC0415
+
+    for each in options_of(dialect.options):
+        if each.is_positional or each.is_required:
+            raise ValueError(f"the option {each.key!r} would be required of every server")
+    parser = Parser("")
+    parser.add(all_options([*others, dialect]))  # refuses an option that has the alias of another one
+    parser.format_help()
+    dialect.options()
 
 
 def _loading(plugin: Plugin, function: Callable[P, T]) -> Callable[P, T]:

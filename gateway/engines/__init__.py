@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from gateway.game.board import Board
+from gateway.game.text import described
 
 Engine: TypeAlias = Callable[[Board, float], int]
 """Takes a board that is not over and a budget in seconds, more than 0; returns a column.
@@ -52,7 +53,7 @@ class EngineLate(EngineError):
 
 def in_words(error: BaseException) -> str:
     """Return an exception of the user's code in one line; for a missing module also how to install it."""
-    words = " ".join(f"{type(error).__name__}: {error}".split())
+    words = described(error)
     if isinstance(error, ModuleNotFoundError) and error.name and "." not in error.name:
         package = PACKAGES.get(error.name, error.name)
         words += f"; to install it where engines run: {sys.executable} -m pip install {package}"

@@ -58,6 +58,19 @@ def json_text(value: object, indent: int | None = None) -> str:
     return json.dumps(value, indent=indent, default=str).replace("\x7f", "\\u007f")
 
 
+def described(error: BaseException) -> str:
+    """Return an exception as one visible line: its type and its text, if that can be had.
+
+    The class of an exception in the code of others may be unable to say what it is.
+    """
+    name = type(error).__name__
+    try:
+        text = " ".join(str(error).split())
+    except Exception:
+        text = ""
+    return visible(f"{name}: {text}" if text else name)
+
+
 def plural(count: int, word: str) -> str:
     """Return ``1 game`` or ``2 games``."""
     return f"{count} {word}{'' if count == 1 else 's'}"

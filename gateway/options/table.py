@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any, ClassVar, NoReturn, ParamSpec, Protocol, TypeVar, overload
 
+from gateway.game.text import described
 from gateway.options.kinds import TEXT, Kind
 from gateway.options.urls import masked
 
@@ -96,9 +97,18 @@ class Option:
         """The help text, with the default."""
         return f"{self.help} ({self.default_words})" if self.default_words else self.help
 
+    def read(self, text: str) -> object:
+        """Parse a text, which may be none of `Kind.choices`. Raises ValueError."""
+        try:
+            return self.kind.read(text)
+        except ValueError:
+            raise
+        except Exception as error:  # a mistake in the kind of a plug-in's option
+            raise ValueError(f"{text!r} cannot be read: {described(error)}") from error
+
     def value(self, text: str) -> object:
         """Parse a text. Raises ValueError."""
-        value = self.kind.read(text)
+        value = self.read(text)
         if self.kind.choices and value not in self.kind.choices:
             raise ValueError(f"{text!r} is none of {', '.join(self.kind.choices)}")
         return value
@@ -270,7 +280,7 @@ def _as_argument(option: Option) -> dict[str, object]:
 
     def read(text: str) -> object:
         try:
-            return option.kind.read(text)
+            return option.read(text)
         except ValueError as error:
             raise argparse.ArgumentTypeError(str(error)) from error
 

@@ -5,11 +5,14 @@ about 50 ms and runs no code of a plug-in, so it is done only where plug-ins are
 """
 
 import sys
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gateway.game.text import described, visible
+
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+    from importlib.metadata import Distribution, EntryPoint
 
 
 class PluginError(Exception):
@@ -24,11 +27,19 @@ class Plugin:
     package: str
     """The name of the package as it was installed."""
     point: "EntryPoint"
+    fault: str = ""
+    """Why the entry point cannot be read; empty if it can."""
 
     def load(self) -> object:
-        """Import the plug-in's module, and return the object that is named. Raises PluginError."""
+        """Import the plug-in's module, and return the object that is named. Raises PluginError.
+
+        What the module prints meanwhile goes to stderr: a program may read the output of a command.
+        """
+        if self.fault:
+            raise self.error(self.fault)
         try:
-            found: object = self.point.load()
+            with redirect_stdout(sys.stderr):
+                found: object = self.point.load()
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # the code of others may raise anything, such as SystemExit
@@ -37,16 +48,43 @@ class Plugin:
 
     def error(self, why: str | BaseException) -> PluginError:
         """Return the exception for a plug-in that cannot be used."""
-        words = why if isinstance(why, str) else f"{type(why).__name__}: {why}"
+        words = why if isinstance(why, str) else described(why)
         remedy = f"to remove it: {sys.executable} -m pip uninstall {self.package}"
         text = f"the plug-in {self.name!r} of the package {self.package!r} cannot be used: {words}; {remedy}"
-        return PluginError(" ".join(text.split()))
+        return PluginError(visible(" ".join(text.split())))
 
 
 def plugins(group: str) -> list[Plugin]:
     """Return the entry points of a group, sorted by their names. Does not import them."""
     from importlib.metadata import entry_points  # noqa: PLC0415  it takes 30 ms
 
-    points = entry_points(group=group)
-    found = [Plugin(each.name, each.dist.name if each.dist else "", each) for each in points]
+    try:
+        points = entry_points(group=group)
+        found = [Plugin(each.name, (each.dist and each.dist.name) or "?", each) for each in points]
+    except Exception:  # the metadata of one package are damaged, which then hide those of all others
+        found = _by_package(group)
     return sorted(found, key=lambda each: (each.name, each.package))
+
+
+def _by_package(group: str) -> list[Plugin]:
+    """Return the entry points of a group. A package with damaged metadata has one that cannot be loaded."""
+    from importlib.metadata import EntryPoint, distributions  # noqa: PLC0415  as above
+
+    found = dict[str, list[Plugin]]()
+    for each in distributions():
+        package = _name_of(each)
+        try:
+            points = [Plugin(point.name, package, point) for point in each.entry_points.select(group=group)]
+        except Exception as error:
+            fault = f"its metadata in {each.locate_file('')} are damaged: {described(error)}"
+            points = [Plugin("?", package, EntryPoint("?", "?", group), fault)]
+        found.setdefault(package, points)  # as for an import, the first on the path counts
+    return [plugin for plugins in found.values() for plugin in plugins]
+
+
+def _name_of(package: "Distribution") -> str:
+    """Return the name of a package, or a question mark if its metadata do not have it."""
+    try:
+        return package.name or "?"
+    except Exception:  # as above
+        return "?"

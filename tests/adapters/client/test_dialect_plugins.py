@@ -59,6 +59,12 @@ def defined(error: str = "ImportError('it is broken')", own: str = "loud", **fie
     return DEFINED.format(fields={**FIELDS, **fields}, error=error, own=own)
 
 
+def with_options(field: str) -> str:
+    """Return the source of a module with a dialect that has this option."""
+    own = f"@dataclass(kw_only=True)\nclass Own:\n    loud: bool = {field}\n"
+    return f"{defined()}{own}DIALECT = replace(DIALECT, options=Own)\n"
+
+
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     """Return what installs a package with an entry point and the module that it names."""
@@ -100,7 +106,7 @@ def test_plug_ins_come_after_the_built_in_dialects_by_name(installed: Install) -
         ("def broken(:", "SyntaxError: "),
         ("raise SystemExit(3)", "SystemExit: 3"),
         ("raise ValueError('two\\nlines')", "ValueError: two lines"),
-        ("class Odd(BaseException): pass\nraise Odd", "Odd: "),
+        ("class Odd(BaseException): pass\nraise Odd", "cannot be used: Odd; "),
         ("", "AttributeError: "),
         ("DIALECT = 'knock'", "c4knock_dialect:DIALECT is not a Dialect, but str"),
         (defined(interface=0), "made for version 0 of the interface for dialects, and this c4gateway has"),
@@ -131,6 +137,17 @@ def test_plug_ins_come_after_the_built_in_dialects_by_name(installed: Install) -
         (defined(own="clock") + "DIALECT = replace(DIALECT, options=Own)", "called 'clock'"),
         (defined(own="knock") + "DIALECT = replace(DIALECT, options=Own)", "called 'knock'"),
         (defined(own="json") + "DIALECT = replace(DIALECT, options=Own)", "called 'json'"),
+        ("class Odd(Exception):\n    def __str__(self): raise self\nraise Odd", "cannot be used: Odd; "),
+        ("raise ValueError('\x1b[31m')", "ValueError: \\x1b[31m; "),
+        (with_options("flag('x', aliases=('--db',))"), "conflicting option string: --db"),
+        (
+            with_options("flag('x', is_positional=True)"),
+            "the option 'loud' would be required of every server",
+        ),
+        (with_options("flag('x', is_required=True)"), "the option 'loud' would be required of every server"),
+        (with_options("flag(None)"), "AttributeError: "),
+        (with_options("flag('x', make_default=lambda: 1 / 0)"), "ZeroDivisionError: "),
+        (with_options("flag('x')\n    more: int"), "TypeError: "),
     ],
 )
 def test_plug_in_that_cannot_be_used_costs_one_line_and_no_other(
@@ -161,6 +178,34 @@ def test_of_two_plug_ins_that_collide_the_first_is_used(installed: Install) -> N
     assert [each.name for each in found.dialects[len(DIALECTS) :]] == ["knock"]
     [line] = found.faults
     assert "the package 'c4b' cannot be used: the dialect knock already has the name 'knock'" in line
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("entry_points.txt", b"\xff"),
+        ("entry_points.txt", b"[c4gateway.dialects]\nknock\n"),
+        ("entry_points.txt", b"[other]\nknock\n"),
+    ],
+)
+def test_damaged_metadata_of_a_package_cost_one_line_and_no_other(
+    installed: Install, tmp_path: Path, file: str, content: bytes
+) -> None:
+    installed(defined())
+    installed(defined(name="zither", option="zither", port=4301, mark="Z"), "zither", "c4zither")
+    (tmp_path / "c4knock-1.0.dist-info" / file).write_bytes(content)
+    found = with_plugins(DIALECTS)
+    assert [each.name for each in found.dialects[len(DIALECTS) :]] == ["zither"]
+    [line] = found.faults
+    assert line.startswith("the plug-in '?' of the package 'c4knock' cannot be used: its metadata in ")
+    assert line.endswith(" -m pip uninstall c4knock")
+
+
+def test_plug_in_of_a_package_without_a_name_can_be_used(installed: Install, tmp_path: Path) -> None:
+    installed(defined())
+    for content in (b"\n", b"Name: \xff\n"):
+        (tmp_path / "c4knock-1.0.dist-info" / "METADATA").write_bytes(content)
+        assert the_one().name == "knock"
 
 
 def test_interrupt_is_no_fault_of_a_plug_in(installed: Install) -> None:
@@ -215,13 +260,13 @@ def test_rules_that_cannot_be_loaded_give_no_hint_and_spoil_none(installed: Inst
 async def test_dialect_that_cannot_tell_its_first_message_claims_none(
     installed: Install, caplog: pytest.LogCaptureFixture
 ) -> None:
-    installed(defined() + "DIALECT = replace(DIALECT, begins=lambda text: text[9] == 'x' or exit(3))")
+    installed(defined() + "DIALECT = replace(DIALECT, begins=lambda text: text[9] == 'x' or exit(7))")
     begins = the_one().begins
     assert begins is not None
     assert [begins("short"), begins("a text: x"), begins("a text:  x")] == [False, False, True]
     assert not begins("a text:  y")
     messages = [record.getMessage() for record in caplog.records]
-    assert ["IndexError: string index out of range" in messages[0], "SystemExit: 3" in messages[1]] == [
+    assert ["IndexError: string index out of range" in messages[0], "SystemExit: 7" in messages[1]] == [
         True
     ] * 2
     await trio.lowlevel.checkpoint()
@@ -248,6 +293,7 @@ def test_command_that_needs_no_dialect_loads_no_plug_in(
     done = subprocess.run(
         command, env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=False
     )
-    assert ("loaded" in done.stdout.splitlines()) == loads
+    assert ("loaded" in done.stderr.splitlines()) == loads
+    assert "loaded" not in done.stdout.splitlines()
     warnings = [line for line in done.stderr.splitlines() if line.startswith("c4gateway: warning: ")]
     assert len(warnings) == loads

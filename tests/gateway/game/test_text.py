@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from gateway.game.text import (
     COMPARED,
+    described,
     did_you_mean,
     is_visible,
     json_text,
@@ -100,3 +101,15 @@ def test_among_very_many_names_case_is_looked_at_in_all_and_letters_in_the_first
     many = [f"{number:0>40}" for number in range(COMPARED)]
     assert did_you_mean("ROBOT", [*many, "robot"]) == "; did you mean 'robot'?"
     assert did_you_mean("robto", [*many, "robot"]) == ""
+
+
+class Mute(Exception):
+    """Cannot say what it is."""
+
+    def __str__(self) -> str:
+        raise self
+
+
+def test_exception_is_one_visible_line_whatever_its_text() -> None:
+    errors = (ValueError("two\n lines\x1b"), SystemExit(3), KeyError(), Mute())
+    assert [*map(described, errors)] == ["ValueError: two lines\\x1b", "SystemExit: 3", "KeyError", "Mute"]

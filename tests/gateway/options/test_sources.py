@@ -30,6 +30,7 @@ class Options:
     no_page: bool = flag("", withdraws="page")
     admin_token: str | None = option("", TEXT, is_secret=True)
     db: str = option("", TEXT, "games.db")
+    odd: float | None = option("", Kind(lambda text: 1 / len(text)))
     config: str | None = option("", TEXT)
 
 
@@ -145,6 +146,12 @@ def test_two_options_that_exclude_each_other_come_from_the_stronger_source(
         assert (found["page"], found["no_page"]) == (page, no_page)
 
 
+def test_kind_that_fails_is_one_line_from_each_source(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    why = "'' cannot be read: ZeroDivisionError: division by zero"
+    for arguments, variables in ((["--odd="], {}), ([], {"odd": ""}), ([written(file, "odd = ''")], {})):
+        assert why in refused(capsys, *arguments, **variables)
+
+
 @pytest.mark.parametrize(
     ("environment", "why"),
     [
@@ -205,7 +212,7 @@ def test_what_is_shown_says_each_option_once_and_where_it_comes_from(file: Path)
     text = lines(settled(written(file, "seed = 1"), "--no-page", "--quiet", max_size="2"))
     assert [*text] == [
         *("port", "max-size", "seed", "level", "names", "# host", "quiet", "# page", "no-page"),
-        *("# admin-token", "db", "config"),
+        *("# admin-token", "db", "# odd", "config"),
     ]
     assert text["seed"].split() == ["1", "#", str(file)]
     assert text["max-size"].split() == ["2.0", "#", "C4GATEWAY_MAX_SIZE"]
