@@ -18,10 +18,8 @@ from gateway.game.events import (
     Entered,
     Event,
     Moved,
-    Objection,
     Overlooked,
     Reason,
-    Refused,
     Resumed,
     Started,
     ToMove,
@@ -129,11 +127,8 @@ class RemotePlayers:
             case _:
                 pass
         seat.deliver(event)
-        if isinstance(event, Started) and (early := seat.take_early()) is not None:
-            if event.you == FIRST:
-                self.play(seat, there, early, now)
-            else:
-                seat.deliver(Refused(Objection.NOT_YOUR_TURN, early.to, event.game))
+        if isinstance(event, Started):
+            seat.refuse_early(event.game)  # a series on another node begins with the first move of its player
         return None
 
     def lose(self, seat: Seat, there: PlayingElsewhere, now: float) -> Parting:

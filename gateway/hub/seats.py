@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol, TypeAlias, assert_never
 
 from gateway.game.board import COLUMNS, Board, other
 from gateway.game.commands import LOBBY, AtTable, Command, Denied, Enter, InLobby, Place, Play
-from gateway.game.events import Dismissed, Ended, Event, Objection, Shown, Started, ToMove
+from gateway.game.events import Dismissed, Ended, Event, Objection, Refused, Shown, Started, ToMove
 from gateway.game.facts import Obstacle
 from gateway.game.ids import GameId
 from gateway.game.manners import Afterwards, Manners
@@ -573,6 +573,12 @@ class Seat:
         """Remove and return the move that was sent before the game; None if there is none."""
         early, self.early = self.early, None
         return early
+
+    def refuse_early(self, game: GameId) -> None:
+        """Refuse the move that was sent before `game`, if there is one: the opponent has the first move."""
+        early = self.take_early()
+        if early is not None:
+            self.deliver(Refused(Objection.NOT_YOUR_TURN, early.to, game))
 
     def give_up_place(self) -> None:
         """Release the place."""

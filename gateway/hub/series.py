@@ -238,15 +238,11 @@ class SeriesRunner:
                 if seat.absence is not None:
                     self.away(seat, now)
             _deliver(series, notes)
-            for index in reversed(series.session.order):  # so that the second mover's is out of turn
-                self._play_early(series, index, now)
-
-    def _play_early(self, series: Series, number: int, now: float) -> None:
-        """Carry out, or refuse, the move that a seat's player has sent before the game began."""
-        seat = series.seats[number]
-        early, seated = seat.take_early(), seat.situation
-        if early is not None and isinstance(seated, Seated):
-            self.play(seat, seated, early, now)
+            first, second = (series.seats[number] for number in series.session.order)
+            second.refuse_early(series.session.game)
+            early, seated = first.take_early(), first.situation
+            if early is not None and isinstance(seated, Seated):
+                self.play(first, seated, early, now)  # no game ends with its first move
 
     def play(self, mover: Seat, seated: Seated, command: Play, now: float) -> Sequence[Parting]:
         """Carry out a seat's move, or refuse it, while a game is on."""

@@ -8,6 +8,7 @@ from worlds.hub import FIRST_WINS, LOBBY, STEPPING_OUT, TABLE, Client, World
 
 from gateway.game.commands import AtTable, Introduce, Play
 from gateway.game.events import Moved, Objection, Refused, ToMove
+from gateway.game.manners import Illegal
 
 EARLY = replace(STEPPING_OUT, moves_early=True)
 OUT_OF_TURN = Objection.NOT_YOUR_TURN
@@ -53,6 +54,17 @@ def test_early_move_of_the_second_mover_is_refused_when_the_game_begins(world: W
     bob.enter(TABLE, "bob")
     assert ann.last(Refused) == Refused(OUT_OF_TURN, 9, bob.last(ToMove).game)
     assert bob.last(ToMove).board.moves == ()
+
+
+def test_early_move_of_the_second_mover_costs_it_nothing(world: World) -> None:
+    ann = world.player(STEPPING_OUT, "ann", TABLE)
+    world.hub.pause(is_paused=True)
+    bob = world.player(replace(EARLY, illegal=Illegal.FORFEIT), "bob", TABLE)
+    bob.play(3)
+    world.hub.pause(is_paused=False)
+    world.wait(3.0)
+    assert bob.last(Refused).objections == OUT_OF_TURN
+    world.play("34", (ann, bob))
 
 
 def test_only_the_first_mover_s_counts_where_both_have_sent_one(world: World) -> None:
