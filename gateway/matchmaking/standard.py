@@ -445,7 +445,8 @@ class LobbyAndTables(Matchmaker):
     def _let_in(self, entry: Entry, sat: tuple[Position, int] | None = None) -> None:
         """Admit a player. If it asks for its table again, with the same name, it keeps its seat."""
         before = self._players.get(entry.seat)
-        if before is not None and self._has_seat(before, entry) and before.name == entry.name:
+        is_there = before is not None and self._has_seat(before, entry) and before.name == entry.name
+        if before is not None and is_there and entry.waits:
             before.entry = entry
             return
         self.leave(entry.seat)

@@ -79,6 +79,15 @@ def test_name_is_kept_between_games_and_the_place_is_not(world: World, place: Pl
     assert ann.plays
 
 
+def test_player_that_takes_a_name_without_waiting_gives_up_its_seat_at_the_table(world: World) -> None:
+    ann, bob = named(world, "ann"), world.arena("bob", TABLE)
+    ann.enter(TABLE)
+    world.play("0101010", (ann, bob))
+    assert ann.say(Enter(TABLE, "ann", waits=False)) == [Introduced("ann", resumes=True)]
+    bob.enter(TABLE)
+    assert world.arena("cid", TABLE).opponent == "bob"
+
+
 @pytest.mark.parametrize("waits", [False, True])
 def test_player_gives_up_its_name_and_stays(world: World, waits: bool) -> None:
     facts = world.hub.feed.subscribe(lambda: None, [Came, Waits, Left])
