@@ -324,6 +324,8 @@ class Session:
             case Illegal.FORFEIT:
                 return Outcome([note], self._break(number, Reason.ILLEGAL, now))
             case Illegal.GAME:
+                if Objection.NOT_YOUR_TURN not in objections:
+                    self._request = 0  # this move has answered it
                 return Outcome([note], self._end(self.side(other(number)), Reason.ILLEGAL, now))
             case Illegal.PENALTY if Objection.NOT_YOUR_TURN not in objections:
                 return self._punish(number, note, now)

@@ -1,5 +1,7 @@
 """Players with a name of their own, who are there without waiting, and choose how to come back to a game."""
 
+from dataclasses import replace
+
 import pytest
 from worlds.hub import HANGING_UP, LOBBY, NAMED, STANDING_BY, STEPPING_OUT, TABLE, Client, World, wishing
 from worlds.nodes import Nodes
@@ -17,7 +19,7 @@ from gateway.game.events import (
     ToMove,
 )
 from gateway.game.facts import Came, Left, Waits
-from gateway.game.manners import Manners
+from gateway.game.manners import Illegal, Manners
 
 ADDRESS = "192.0.2.7"
 TAKEN = Objection.NAME_TAKEN
@@ -204,6 +206,14 @@ def test_illegal_move_costs_the_game_and_not_the_connection(world: World, column
     assert bob.moves_first
     assert [type(each) for each in ann.play(0)] == [Refused, Ended]  # out of turn
     assert [each.reason for each in world.results] == [Reason.ILLEGAL] * 2
+
+
+def test_player_whose_illegal_move_cost_the_game_may_play_the_next_at_once(world: World) -> None:
+    ann = world.player(replace(STANDING_BY, illegal=Illegal.GAME), "ann", TABLE)
+    bob = world.arena("bob", TABLE)
+    ann.play(9)
+    bob.enter(TABLE)
+    assert (bob.games, bob.plays) == (2, True)
 
 
 def test_move_without_a_game_costs_nothing_where_each_game_is_asked_for(world: World) -> None:
