@@ -6,7 +6,7 @@ before and after it. While no connected client has asked for anything, there is 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TypeAlias, TypeVar
 
@@ -283,13 +283,17 @@ class Model:
 
     def _came(self, player: int, name: str) -> Iterator[ServerMessage]:
         known = self._players.get(player)
-        if known is not None and known.name == name:
+        if known is None:
+            known = _Player(name)
+        elif known.name == name:
             return
-        self._players_text = ""
-        self._players[player] = _Player(name)
-        if known is not None:
+        else:
             yield Went(known.name)
+            known = replace(known, name=name)
+        self._players[player], self._players_text = known, ""
         yield Came(name)
+        if known.is_ready:
+            yield Waits(name, is_ready=True)
 
     def _ready(self, player: int, *, is_ready: bool) -> Iterator[ServerMessage]:
         known = self._players.get(player)

@@ -6,7 +6,7 @@ from typing import cast
 import pytest
 import trio
 import trio.testing
-from worlds.hub import STANDING_BY, STEPPING_OUT, TABLE, Client, World, wishing
+from worlds.hub import HANGING_UP, STANDING_BY, STEPPING_OUT, TABLE, Client, World, wishing
 
 from adapters.rpi.messages import (
     ClientMessage,
@@ -20,7 +20,7 @@ from adapters.rpi.messages import (
     Watch,
 )
 from adapters.rpi.observers import MOST_LISTED, Observers, RpiConnection
-from gateway.game.commands import AtTable
+from gateway.game.commands import AtTable, Introduce
 from gateway.game.events import Started
 from gateway.game.ids import number_in
 
@@ -113,6 +113,22 @@ async def test_lists_and_games_are_right_whenever_they_are_asked_for(
     assert ask(observers, reader, ListGames()) == ["GAME:LIST:"]
     assert ask(observers, reader, ListPlayers()) == ["PLAYER:LIST:ann,true,false"]
     assert ask(observers, reader, Watch(number)) == ["ERROR:INVALID:WATCH"]
+
+
+async def test_player_with_another_name_still_waits_or_plays(
+    world: World, observers: Observers, reader: Reader
+) -> None:
+    ask(observers, reader, Observe())
+    ann = world.player(HANGING_UP, "ann", TABLE)
+    await reader.news()
+    ann.say(Introduce("eve"))
+    assert await reader.news() == ["DISCONNECT:ann", "CONNECT:eve", "READY:eve:true"]
+    assert ask(observers, reader, ListPlayers()) == ["PLAYER:LIST:eve,true,false"]
+    bob = world.player(STEPPING_OUT, "bob", TABLE)
+    ann.say(Introduce("ann"))
+    assert ask(observers, reader, ListPlayers()) == ["PLAYER:LIST:ann,false,true|bob,false,true"]
+    bob.leave()
+    assert ask(observers, reader, ListPlayers()) == ["PLAYER:LIST:ann,false,false"]
 
 
 async def test_all_observers_are_told_the_same_together(
