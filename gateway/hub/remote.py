@@ -17,6 +17,7 @@ from gateway.game.events import (
     Ended,
     Entered,
     Event,
+    Introduced,
     Moved,
     Overlooked,
     Reason,
@@ -191,6 +192,8 @@ class RemotePlayers:
             case Ended():
                 there.plays, there.request = False, None
                 self.flags.cancel(seat)
+            case Introduced(name) | Entered(name):
+                seat.introduce(name, counted=seat.counted)
             case _:
                 pass
         seat.deliver(event)

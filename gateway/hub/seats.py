@@ -532,8 +532,8 @@ class Seat:
 
     # Changes.
 
-    def introduce(self, name: str, *, counted: bool) -> bool:
-        """Set the name for further series; return whether it differs from the previous one."""
+    def introduce(self, name: str | None, *, counted: bool) -> bool:
+        """Set the name for further series, None for no name; return whether it has changed."""
         is_new = name != self.name
         self.name, self.counted = name, counted
         return is_new

@@ -166,6 +166,26 @@ def test_player_comes_back_as_it_says_at_any_node(first: str, back: str, resumes
     assert [each.reason for each in bob.all(Ended)] == ([] if resumes else [Reason.REPLAYED])
 
 
+def test_player_that_came_back_to_another_node_gives_up_its_name() -> None:
+    net = Nodes("a", "b", grace=10.0)
+    ann, bob = net["a"].client(NAMED, ADDRESS), net["a"].player(STEPPING_OUT, "bob", TABLE)
+    for waits in (False, True):
+        ann.say(Enter(TABLE, "ann", waits=waits))
+        net.carry()
+    ann.break_off()
+    net.carry()
+    again = net["b"].client(NAMED, ADDRESS)
+    for command in (Enter(TABLE, "ann", waits=False), Introduce(None)):
+        again.say(command)
+        net.carry()
+    assert again.heard[-1] == Introduced(None)
+    assert again.seat.name is None
+    assert bob.last(Ended).leaver is not None
+    again.say(Enter(TABLE, "eve", waits=False))
+    net.carry()
+    assert (again.heard[-1], again.seat.name) == (Introduced("eve", resumes=True), "eve")
+
+
 @pytest.mark.parametrize("node", "ab")
 def test_name_is_kept_in_a_cluster_whoever_pairs(node: str) -> None:
     net = Nodes("a", "b")
