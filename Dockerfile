@@ -19,7 +19,7 @@ ENV PATH=/opt/c4gateway/bin:$PATH
 USER c4gateway
 WORKDIR /data
 VOLUME /data
-EXPOSE 8080 8001 4242 8000
+EXPOSE 8080 8001 4242 8000 4444 8002 8003
 STOPSIGNAL SIGTERM
 # Asks the server (process 1) at the ports that its own options name.
 HEALTHCHECK --start-period=10s CMD ["c4gateway", "health", "--pid", "1"]
