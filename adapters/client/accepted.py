@@ -14,6 +14,7 @@ from adapters.client.contract import SEND_LIMIT, Farewell
 from adapters.client.framing import Framing
 from adapters.client.rate_limit import UNLIMITED, ClientLimits
 from adapters.net.socket import BROKEN, GOODBYE_LIMIT, Socket
+from gateway.game.manners import Manners
 
 TURN = 0.0002
 """Seconds of work that a client may cause after each `Turns.wait`."""
@@ -32,10 +33,18 @@ class Accepted:
     """The token in the request's header ``Authorization: Bearer``."""
     texts: list[str] = field(default_factory=list)
     """Texts that were already read. They are carried out first."""
+    dialect: str = ""
+    """The name of a plug-in's dialect, which its players' `Manners.kind` must be; otherwise empty."""
 
     def asked(self, name: str) -> str | None:
         """Return a parameter of the request's query, such as ``table`` or ``against``; None if missing."""
         return asked_in(self.target, name)
+
+    def kind(self, manners: Manners) -> str:
+        """Return the kind in a player's manners. Raises ValueError if it is not the plug-in's name."""
+        if self.dialect not in ("", manners.kind):  # its games would be stored as those of another dialect
+            raise ValueError(f"the kind in the manners is {manners.kind!r}, not {self.dialect!r}")
+        return manners.kind
 
 
 def asked_in(target: str, name: str) -> str | None:

@@ -195,7 +195,7 @@ class Connection(Generic[C, S]):
         self._codec = codec
         self._translator = translator
         self._queries = queries
-        self._kind = translator.manners.kind
+        self._kind = client.kind(translator.manners)
         self._rate = RateLimit(client.limits, now)
         self._wire_log = WireLog(hub.results.enclose, hide) if hub.results.takes_evidence else None
 

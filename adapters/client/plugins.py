@@ -16,7 +16,7 @@ from adapters.client.dialect import INTERFACE, Dialect
 from gateway.runtime.plugins import Plugin, PluginError, plugins
 
 if TYPE_CHECKING:
-    from adapters.client.accepted import Serve
+    from adapters.client.accepted import Accepted, Serve
     from gateway.access.accounts import Accounts
     from gateway.hub.hub import HubForPlayers
 
@@ -104,7 +104,7 @@ def _loaded(plugin: Plugin, others: Sequence[Dialect]) -> Dialect:
     return replace(
         dialect,
         begins=dialect.begins and _claims(plugin, dialect.begins),
-        front_end=_loading(plugin, dialect.front_end),
+        front_end=_naming(dialect.name, _loading(plugin, dialect.front_end)),
         open_dialogue=_loading(plugin, dialect.open_dialogue),
         requirements=_loading(plugin, dialect.requirements),
     )
@@ -183,6 +183,21 @@ def _loading(plugin: Plugin, function: Callable[P, T]) -> Callable[P, T]:
             raise plugin.error(error) from error
 
     return load
+
+
+def _naming(name: str, front_end: "Callable[P, Serve]") -> "Callable[P, Serve]":
+    """Return a front end whose clients have the name of their dialect."""
+
+    def named(*args: P.args, **kwargs: P.kwargs) -> "Serve":
+        serve = front_end(*args, **kwargs)
+
+        async def serve_named(client: "Accepted") -> None:
+            client.dialect = name
+            await serve(client)
+
+        return serve_named
+
+    return named
 
 
 def _claims(plugin: Plugin, begins: Callable[[str], bool]) -> Callable[[str], bool]:

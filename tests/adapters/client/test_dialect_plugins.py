@@ -4,17 +4,21 @@ import logging
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from random import Random
 
 import pytest
 import trio
+from worlds.memory_client import MemoryClient, socket_of
 from worlds.plugins import install
 
 from adapters.check.options import CheckOptions
 from adapters.check.serving import hint
 from adapters.client import plugins
+from adapters.client.accepted import Accepted
 from adapters.client.dialect import INTERFACE, Dialect
+from adapters.client.framing import Lines
 from adapters.client.plugins import RESERVED, served, with_plugins
 from adapters.dialects import DIALECTS
 from gateway.commands.roster import roster_command
@@ -237,6 +241,33 @@ async def test_server_that_cannot_be_loaded_is_logged_once_and_left_out(
     [record] = [each for each in caplog.records if each.levelno == logging.ERROR]
     assert (vars(record)["event"], vars(record)["plugin"]) == ("plugin_failed", "knock")
     assert error.partition("(")[0] in record.getMessage()
+
+
+SERVER = """
+from adapters.client.connection import Connection
+from gateway.game.manners import Afterwards, Illegal, Manners
+
+class Translator:
+    manners = Manners(Illegal.RETRY, Afterwards.STAND_BY, kind={kind!r})
+
+def front_end(hub, options, accounts):
+    async def serve(client):
+        Connection(hub, client, None, Translator())
+    return serve
+
+DIALECT = replace(DIALECT, front_end=front_end)
+"""
+
+
+@pytest.mark.parametrize("kind", ["knock", "nac4", 5])
+async def test_player_of_another_kind_than_its_dialect_gets_no_seat(installed: Install, kind: object) -> None:
+    installed(defined() + SERVER.format(kind=kind))
+    hub = Hub(Terms(), LobbyAndTables(Random(1)))
+    [(_, serve)] = served([the_one()], hub, {"knock": NoOptions()}, None)
+    fits = nullcontext()
+    with fits if kind == "knock" else pytest.raises(ValueError, match="the kind in the manners is "):
+        await serve(Accepted(socket_of(MemoryClient()), Lines()))
+    assert len(hub.seats()) == (kind == "knock")
 
 
 def test_mistake_of_a_built_in_dialect_is_not_hidden() -> None:
