@@ -76,7 +76,7 @@ def events(messages: st.SearchStrategy[Any]) -> st.SearchStrategy[Told]:
     """Return any events; what is refused is one of `messages` or a text."""
     game = st.just(GAME)
     return st.one_of(
-        st.builds(Introduced, st.text()),
+        st.builds(Introduced, st.from_regex("[!-~]+", fullmatch=True)),  # its own name, which it has sent
         st.builds(Entered, st.from_regex(r"[a-z]{1,9}", fullmatch=True)),
         st.builds(Started, game, sides, st.tuples(st.text(), st.text())),
         st.builds(ToMove, game, st.integers(1), boards, st.none() | st.floats(0, 1e6)),
