@@ -41,7 +41,10 @@ def folders() -> list[Folder]:
     """Return the folders of the plug-ins that have a script, sorted by the names of their dialects."""
     found = list[Folder]()
     for point in sorted(entry_points(group=GROUP), key=lambda each: each.name):
-        spec = find_spec(point.module.partition(".")[0])
+        try:
+            spec = find_spec(point.module.partition(".")[0])
+        except (AttributeError, ValueError):  # the entry point names no module, so the gateway leaves it out
+            continue
         top = [Path(each) for each in (spec and spec.submodule_search_locations) or ()]
         places = [Folder(point.name, path) for each in top for path in (each / point.name, each)]
         found += [each for each in places if each.script.is_file()][:1]

@@ -78,7 +78,10 @@ def _by_package(group: str) -> list[Plugin]:
         except Exception as error:
             fault = f"its metadata in {each.locate_file('')} are damaged: {described(error)}"
             points = [Plugin("?", package, EntryPoint("?", "?", group), fault)]
-        found.setdefault(package, points)  # as for an import, the first on the path counts
+        if package == "?":
+            found.setdefault(package, []).extend(points)
+        else:
+            found.setdefault(package, points)  # as for an import, the first on the path counts
     return [plugin for plugins in found.values() for plugin in plugins]
 
 
