@@ -27,6 +27,8 @@ BEFORE_TOKEN = re.compile(rf"^\s*{HELLO}[ \t]+\S+[ \t]")
 _BLANKS = re.compile("[ \t]+")
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _NO_UTF8 = re.compile("[\ud800-\udfff]")
+_BREAKS = re.compile("[\r\n]")
+_WELCOME = "WELCOME "
 _END = "\r"
 _DROPS = {f"DROP {column}": Drop(column) for column in range(1, COLUMNS + 1)}
 """The usual moves. Messages are immutable."""
@@ -49,7 +51,7 @@ class I32cfspCodec:
             case Drop():
                 return _LINES.get(message) or f"DROP {message.column}{_END}"
             case Welcome(name):
-                return f"WELCOME {name}{_END}"
+                return f"{_WELCOME}{_BREAKS.sub('_', name)}{_END}"
         assert_never(message)
 
 
@@ -75,10 +77,10 @@ class I32cfspClientCodec:
 
     def decode(self, text: str) -> ServerMessage:
         """Return the server message in a line. Raises WireError."""
+        if text.startswith(_WELCOME):
+            return Welcome(text.removesuffix(_END).removeprefix(_WELCOME))
         try:
             match _words(text):
-                case ["WELCOME", name]:
-                    return Welcome(name)
                 case ["DROP", column] if _INTEGER.fullmatch(column):
                     return Drop(to_column(column))
                 case [word]:

@@ -58,7 +58,12 @@ def test_each_line_that_is_written_ends_with_the_first_half_of_its_end() -> None
     assert client.encode(Hello("ann", "secret")) == "I32CFSP_HELLO ann secret\r"
 
 
-@pytest.mark.parametrize("line", ["", "DROP x", "DROP", "WELCOME a b", "okay", "POP 3"])
+def test_name_is_a_single_line_whoever_has_it() -> None:
+    assert I32cfspCodec().encode(Welcome("a\r\nb c")) == "WELCOME a__b c\r"
+    assert I32cfspClientCodec().decode("WELCOME a__b c\r") == Welcome("a__b c")
+
+
+@pytest.mark.parametrize("line", ["", "DROP x", "DROP", "WELCOME", "okay", "POP 3"])
 def test_client_understands_no_other_line(line: str) -> None:
     with pytest.raises(WireError):
         I32cfspClientCodec().decode(line)
