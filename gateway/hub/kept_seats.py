@@ -94,10 +94,8 @@ class KeptSeats:
         if series.is_playing:
             for event in series.session.resume(number, now):
                 seat.deliver(event)
-        else:  # this counts as asking for the game that is played again
-            seat.join(series, number)
-            self._runner.rejoins.cancel(seat)
-            self._runner.go_on(series, now)
+        else:
+            self._ask_again(seat, situation, now)
 
     # Players of other nodes in series on this node. Their own nodes keep the seats.
 
@@ -130,8 +128,14 @@ class KeptSeats:
             if not self._may_play_again(situation):
                 return False
             self._runner.play_again(seat, now, is_told=is_told)
-            self._runner.go_on(situation.series, now)
+            self._ask_again(seat, situation, now)
         return True
+
+    def _ask_again(self, seat: Seat, situation: Seated, now: float) -> None:
+        """Begin the game that is played again, since coming back counts as asking for it."""
+        seat.join(situation.series, situation.number)
+        self._runner.rejoins.cancel(seat)
+        self._runner.go_on(situation.series, now)
 
     def _may_play_again(self, situation: Seated) -> bool:
         return not self._runner.is_closed and situation.series.session.may_play_again(situation.number)

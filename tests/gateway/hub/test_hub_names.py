@@ -115,6 +115,32 @@ def test_player_that_gives_up_its_name_loses_its_game(world: World) -> None:
     assert world.is_empty()
 
 
+def test_player_that_gave_up_its_name_may_come_back_to_a_game_and_play_at_once(world: World) -> None:
+    ann, eve = named(world, "ann"), world.client(NAMED, ADDRESS)
+    eve.say(Enter(TABLE, "eve", waits=False))
+    eve.say(Introduce(None))
+    ann.enter(TABLE)
+    bob = world.nac4("bob", TABLE)
+    world.play("3", (ann,))
+    ann.break_off()
+    assert [type(each) for each in eve.say(Enter(TABLE, "ann", waits=False))] == [Entered, Resumed]
+    eve.leave()
+    bob.say(Introduce(None))  # while the server awaits the move of its game
+    bob.enter(TABLE, "bob")
+    assert world.arena("cid", TABLE).opponent == "bob"
+
+
+def test_name_without_waiting_is_no_request_for_the_next_round(world: World) -> None:
+    ann = named(world, "ann")
+    ann.enter(TABLE)
+    bob = world.droidcon("bob", TABLE)
+    world.play("0101010", (ann, bob))
+    assert ann.say(Enter(TABLE, "ann", waits=False)) == [Introduced("ann", resumes=True)]
+    world.wait(1.0)
+    assert (ann.games, bob.games) == (1, 1)
+    assert world.arena("cid", TABLE).opponent == "bob"
+
+
 @pytest.mark.parametrize("opponent", [STANDING_BY, STEPPING_OUT, HANGING_UP, NAMED])
 @pytest.mark.parametrize("resumes", [True, False])
 def test_player_comes_back_as_it_says(world: World, opponent: Manners, resumes: bool) -> None:
@@ -143,16 +169,18 @@ def test_player_comes_back_as_it_says(world: World, opponent: Manners, resumes: 
 @pytest.mark.parametrize("resumes", [True, False])
 @pytest.mark.parametrize("back", "abc")
 @pytest.mark.parametrize("first", "ab")
-def test_player_comes_back_as_it_says_at_any_node(first: str, back: str, resumes: bool) -> None:
+@pytest.mark.parametrize("hosts", [True, False])
+def test_player_comes_back_as_it_says_at_any_node(hosts: bool, first: str, back: str, resumes: bool) -> None:
     net = Nodes("a", "b", "c", grace=10.0)
-    ann = net[first].client(NAMED, ADDRESS)
+    ann, bob = net[first].client(NAMED, ADDRESS), net["b"].client(STANDING_BY)
     ann.say(Enter(TABLE, "ann", waits=False))
     net.carry()
-    ann.enter(TABLE)
-    bob = net["b"].player(STANDING_BY, "bob", TABLE)
-    net.carry()
-    for column in "33":
-        next(each for each in (ann, bob) if each.request is not None).play(int(column))
+    for client, name in ((ann, None), (bob, "bob")) if hosts else ((bob, "bob"), (ann, None)):
+        client.enter(TABLE, name)  # the game is on the node of the one who sat down first
+        net.carry()
+    moves = (3, 3) if hosts else (3,)
+    for column in moves:
+        next(each for each in (ann, bob) if each.request is not None).play(column)
         net.carry()
     ann.break_off()
     net.carry()
@@ -161,8 +189,10 @@ def test_player_comes_back_as_it_says_at_any_node(first: str, back: str, resumes
     net.carry()
     net.wait(1.0)
     assert Entered("ann", resumes=resumes) in again.heard
-    assert again.request is not None
-    assert again.request.board.moves == ((3, 3) if resumes else ())
+    mover = again if hosts or resumes else bob
+    assert mover.request is not None
+    assert mover.request.board.moves == (moves if resumes else ())
+    assert [type(each) for each in again.heard].count(Resumed) == resumes
     assert [each.reason for each in bob.all(Ended)] == ([] if resumes else [Reason.REPLAYED])
 
 
