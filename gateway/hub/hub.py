@@ -597,11 +597,9 @@ class Hub:
         self._leave_series(seat, now)
         if isinstance(seat.situation, Gone):
             return  # disconnected because of a bug
-        for timer in (self._runner.pending, self._runner.rejoins, self._runner.absences):
-            timer.cancel(seat)
         self.matchmaker.leave(seat.number)
         self.feed.publish(Left(seat.number))
-        seat.give_up_name()
+        seat.give_up_name()  # timers of the seat that are left have no effect
         seat.deliver(Introduced(None))
         self._settle(now)
 

@@ -18,6 +18,7 @@ from worlds.hub import (
     SECOND_WINS,
     STANDING_BY,
     STEPPING_OUT,
+    TABLE,
     Client,
     World,
 )
@@ -26,6 +27,7 @@ from gateway.game.commands import Ask, AtTable, Enter, Place, Unfit, Unreadable
 from gateway.game.events import (
     Dismissed,
     Ended,
+    Entered,
     Event,
     Overlooked,
     Reason,
@@ -35,7 +37,7 @@ from gateway.game.events import (
 )
 from gateway.game.facts import Came, Waits
 from gateway.game.manners import Manners
-from gateway.hub.seats import PlayingElsewhere, Seated, Waiting
+from gateway.hub.seats import Hosted, PlayingElsewhere, Seated, Waiting
 
 ONCE = replace(ONE_GAME, opens=False)
 """As `ONE_GAME`, for a player that moves second on another node."""
@@ -225,6 +227,23 @@ def test_game_that_is_cut_in_two_has_no_result_and_both_hear_that_the_other_left
     assert [(each.game, each.counted, each.table, each.round) for each in kept] == [
         (kept[0].game, False, "round", 1)
     ] * 2
+
+
+def test_player_of_one_game_that_had_none_yet_goes_on_waiting_when_its_node_is_cut_off() -> None:
+    way = TwoNodes()
+    remote = way.remote.player(ONCE, "bob")
+    host = way.host.player(STANDING_BY, "ann")
+    player = host.seat.player()
+    way.remote.hub.meet(Hosted(turn_of(remote), "other", player), way.remote.now)
+    way.cut()
+    assert (remote.gone, remote.seat.waits) == (False, True)
+
+
+def test_player_hears_its_table_in_each_round_on_another_node() -> None:
+    story = Story(HANGING_UP, STEPPING_OUT, place=TABLE, columns=FIRST_WINS)
+    story.remote.enter(TABLE, "bob")
+    story.way.carry()
+    assert [each.table for each in story.remote.all(Entered)] == [TABLE.name] * 2
 
 
 @pytest.mark.parametrize(
