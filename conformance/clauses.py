@@ -66,4 +66,7 @@ def coverage(
 
 
 def _clauses_of(dialect: str, path: Path) -> list[Clause]:
-    return [Clause(dialect, number) for number in _CLAUSE.findall(path.read_text(encoding="utf-8"))]
+    return [
+        Clause(dialect, number)
+        for number in _CLAUSE.findall(path.read_text(encoding="utf-8", errors="replace"))
+    ]

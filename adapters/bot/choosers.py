@@ -26,6 +26,8 @@ PART = 20
 """A move takes at most this fraction of the time that is left for the game: 1 / 20."""
 _LEAST = 0.001
 _CHUNK = 4096
+SHOWN = 100
+"""The most characters of an engine's choice in an error."""
 
 
 class EndOfInput(Exception):
@@ -85,11 +87,20 @@ def _chosen(engine: Engine, board: Board, seconds: float) -> int:
         raise EngineFailed(f"the engine failed: {in_words(error)}; {position(board)}", report) from error
     try:
         column = int(index(choice))  # accepts numpy's integers, too; True is 1
-    except TypeError:
+    except Exception:  # mostly TypeError; but what the engine chose may be of anyone's class
         column = -1
     if column in range(COLUMNS) and board.has_room(column):
         return column
-    raise EngineFailed(f"the engine chose {choice!r}, which cannot be played; {position(board)}")
+    raise EngineFailed(f"the engine chose {_shown(choice)}, which cannot be played; {position(board)}")
+
+
+def _shown(choice: object) -> str:
+    """Return what an engine chose, for an error. It may be a whole array."""
+    try:
+        text = " ".join(repr(choice).split())
+    except Exception:  # as above
+        return f"a {type(choice).__name__}"
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
 def _in_engine(error: BaseException) -> TracebackType | None:

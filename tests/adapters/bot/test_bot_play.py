@@ -248,6 +248,26 @@ class Three:
         return 3
 
 
+class Mute:
+    """Neither a column nor anything that can be shown."""
+
+    def __index__(self) -> int:
+        raise ValueError
+
+    def __repr__(self) -> str:
+        raise ValueError
+
+
+@pytest.mark.parametrize(
+    ("choice", "shown"),
+    [(Mute(), "a Mute"), ([3] * 1000, f"[{'3, ' * 33}..."), ("3\n4", r"'3\n4'")],
+)
+async def test_choice_of_any_class_is_shown_in_short(choice: object, shown: str) -> None:
+    with pytest.raises(EngineFailed) as failed:
+        await EngineChooser(lambda _board, _seconds: choice).choose(Asked(Board()))  # type: ignore[arg-type,return-value]
+    assert str(failed.value).startswith(f"the engine chose {shown}, which cannot be played; ")
+
+
 @pytest.mark.parametrize(("chosen", "column"), [(True, "1"), (Three(), "3")])
 async def test_engine_may_choose_by_any_whole_number(chosen: object, column: str) -> None:
     player = EngineChooser(lambda _board, _seconds: chosen)  # type: ignore[arg-type,return-value]
