@@ -26,6 +26,8 @@ MANNERS = Manners(
 )
 
 
+STAND_IN = "aimafast"
+"""The house player for opponents that need one, on a server that offers none in the lobby."""
 RESIDENT = replace(MANNERS, afterwards=Afterwards.STAND_BY, stays=True)
 """The manners of a house player at the table of a tournament."""
 
@@ -68,7 +70,8 @@ class House:
             self._lobby.rotate(-1)
             if self._thinker.fits(name, opponent):
                 return name
-        return None
+        is_alone = opponent.needs_house and not self._lobby
+        return STAND_IN if is_alone and self._thinker.fits(STAND_IN, opponent) else None
 
 
 class HousePlayer:

@@ -38,6 +38,8 @@ class Opponent:
     name: str
     clocked: bool
     """Whether the player's games are played on a clock."""
+    needs_house: bool = False
+    """Whether the player gets a house player of the lobby although the server offers none there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,8 @@ class Member:
         self.is_answered = False
 
     def as_opponent(self) -> Opponent:
-        return Opponent(self.entry.origin, self.name, self.entry.manners.clocked)
+        manners = self.entry.manners
+        return Opponent(self.entry.origin, self.name, manners.clocked, manners.house_at_once)
 
     def is_at(self, place: Place) -> bool:
         """Whether the player is at this table, or in the lobby if `place` is the lobby."""

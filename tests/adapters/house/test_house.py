@@ -3,6 +3,7 @@
 import random
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from importlib.util import find_spec
 
 import pytest
@@ -137,10 +138,13 @@ async def test_of_those_in_the_lobby_one_comes_that_finds_the_time() -> None:
         for _ in range(3):
             server.thinker.begin("aima10", ann)
         assert [server.house.lobby_player(ann) for _ in range(3)] == ["random"] * 3
+    needy = replace(ann, needs_house=True)
     async with running("aima10") as server:
         for _ in range(3):
             server.thinker.begin("aima10", ann)
-        assert server.house.lobby_player(ann) is None
+        assert [server.house.lobby_player(each) for each in (ann, needy)] == [None, None]
+    async with running() as server:
+        assert [server.house.lobby_player(each) for each in (ann, needy)] == [None, "aimafast"]
 
 
 async def test_engine_that_fails_loses_its_game_and_nothing_else(
