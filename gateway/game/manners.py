@@ -56,7 +56,7 @@ class Manners:
     opens: bool = False
     """Whether the player has the first move in the first game of each series. Two such players never meet."""
     house_at_once: bool = False
-    """Whether the player gets a house player, on any server, as soon as nobody who waits in the lobby fits."""
+    """Whether the player gets a house player, on any server, if nobody in the lobby fits at once."""
     moves_early: bool = False
     """Whether a column that the player sends while it waits is its move as soon as its next game begins. In a
     game in which it has not the first move, that move is refused."""
