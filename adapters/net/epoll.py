@@ -108,7 +108,7 @@ class EpollPoller:
                         if not listener[0]():
                             self._end(number, listener, outcome.Value(None))
                     # The outcome is not kept in a variable: the error's traceback refers to this frame
-                    except Exception as error:
+                    except (Exception, SystemExit) as error:  # a plug-in may call `sys.exit`
                         self._end(number, listener, outcome.Error(error))
                 listener = None  # otherwise the last listener would live until the next poll
                 # If many clients hang up at once, their tasks are resumed over several turns.

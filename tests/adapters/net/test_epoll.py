@@ -90,15 +90,18 @@ async def test_what_came_before_anybody_listened_is_found(poller: Poller, sock: 
     assert reader.got == [data]
 
 
-async def test_error_of_a_reader_is_its_own(poller: Poller, sock: _Socket, other: _Socket) -> None:
+@pytest.mark.parametrize("error", [LookupError, SystemExit])
+async def test_error_of_a_reader_is_its_own(
+    poller: Poller, sock: _Socket, other: _Socket, error: type[BaseException]
+) -> None:
     def fail() -> bool:
-        raise LookupError
+        raise error
 
     reader = Reader(other, 1)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(poller.listen, other, reader)
         sock.peer.send(b"x")
-        with pytest.raises(LookupError):
+        with pytest.raises(error):
             await poller.listen(sock, fail)
         assert not poller.listens(sock)
         other.peer.send(b"y")
