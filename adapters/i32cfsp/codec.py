@@ -32,6 +32,8 @@ _WELCOME = "WELCOME "
 _END = "\r"
 _DROPS = {f"DROP {column}": Drop(column) for column in range(1, COLUMNS + 1)}
 """The usual moves. Messages are immutable."""
+_USUAL: dict[str, ClientMessage] = {"": Blank(), **_DROPS}
+"""Lines that are read without a search. There may be thousands of empty ones in a packet."""
 _LINES = {drop: f"{text}{_END}" for text, drop in _DROPS.items()}
 _WORDS = {word: f"{word}{_END}" for word in Word}
 
@@ -41,7 +43,7 @@ class I32cfspCodec:
 
     def decode(self, text: str) -> ClientMessage:
         """Return the message in a line. Raises HangUp for any other line (PROTOCOL.md 1.6)."""
-        return _DROPS.get(text) or _message(text)
+        return _USUAL.get(text) or _message(text)
 
     def encode(self, message: ServerMessage) -> str:
         """Return a server message as a line without its LF."""

@@ -67,7 +67,8 @@ def _droidcon(text: str) -> None:
 
 
 def _i32cfsp(text: str) -> None:
-    _by_lines(text, I32cfspCodec().decode)
+    # One line, since an empty line is a message here, and the server carries messages out in turns
+    _by_lines(text.replace("\r", " "), I32cfspCodec().decode)
 
 
 def _by_lines(text: str, decode: Callable[[str], object]) -> None:
