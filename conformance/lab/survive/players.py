@@ -188,9 +188,14 @@ class Player:
         return self._script.wins_aborted
 
     @property
+    def has_one_game(self) -> bool:
+        """As `Script.has_one_game`."""
+        return self._script.has_one_game
+
+    @property
     def comes_back(self) -> bool:
         """Whether the server has hung up after a game, so that the player connects again for the next one."""
-        return self._script.has_one_game and bool(self.results) and not (self.is_playing or self.is_leaving)
+        return self.has_one_game and bool(self.results) and not (self.is_playing or self.is_leaving)
 
     @property
     def is_host(self) -> bool:
@@ -340,11 +345,12 @@ class Load:
                 self._nursery.start_soon(self._play_on, pair)
 
     def meet(self, gateways: Sequence[Gateway]) -> Course:
-        """Connect one more pair to one or two servers; return its course."""
+        """Connect one more pair to one or two servers, at a table; return its course.
+
+        In the lobby two nodes are kept apart for some seconds if one was slow to answer the other.
+        """
         number = len(self.courses)
-        one = self._course(
-            f"m{number}", self._couples[number % len(self._couples)], (gateways[0], gateways[-1])
-        )
+        one = self._course(f"m{number}", AT_TABLES[number % len(AT_TABLES)], (gateways[0], gateways[-1]))
         self._nursery.start_soon(self._play, one)
         return one
 
@@ -404,7 +410,9 @@ class Load:
                 if player.comes_back and player.gateway.is_up:
                     continue
                 if player.is_in or player.is_leaving:
-                    if player.waits and player.gateway.is_up:
+                    # i32cfsp 5.7: there is no word for the loss of the opponent's node
+                    may_hang_up = player.has_one_game and len(one.gateways) > 1
+                    if player.waits and player.gateway.is_up and not may_hang_up:
                         self.troubles.append(f"{player}: {error} in a game")
                     player.is_done = True
                 else:
