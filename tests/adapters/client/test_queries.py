@@ -107,6 +107,21 @@ async def test_client_that_does_not_take_what_it_is_told_is_hung_up_on(
         lists.clients[0].tell(["and nothing more"])
 
 
+async def test_client_that_is_told_too_much_while_a_result_is_open_is_hung_up_on(framing: Framing) -> None:
+    lists = Lists()
+    async with connections(queries=lists) as world:
+        ann, bob = await world.game(framing)
+        bob.say("?")
+        await world.quiet()
+        world.results.hold()
+        ann.hangs_up()
+        await world.quiet()
+        for _ in range(10_000):
+            lists.clients[0].tell(["a"])
+        await world.quiet()
+        assert bob.is_hung_up_on
+
+
 async def test_task_of_a_front_end_ends_with_the_connection(framing: Framing, autojump_clock: Clock) -> None:
     lists, ticks = Lists(), []
 

@@ -36,6 +36,7 @@ def test_second_word_of_the_first_line_is_a_token() -> None:
     ("line", "words"),
     [
         ("AI_GAME 8 9", "asked for a board of 8 columns and 9 rows"),
+        ("AI_GAME 6 7", "asked for a board of 6 columns and 7 rows"),
         (f"AI_GAME {'9' * 400} 6", "asked for a board of 999999999 columns and 6 rows"),
         ("AI_GAME 7", "sent a line that the protocol does not have"),
         ("drop 3", "sent a line that the protocol does not have"),

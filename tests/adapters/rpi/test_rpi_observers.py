@@ -6,7 +6,7 @@ from typing import cast
 import pytest
 import trio
 import trio.testing
-from worlds.hub import HANGING_UP, STANDING_BY, STEPPING_OUT, TABLE, Client, World, wishing
+from worlds.hub import DRAWN, HANGING_UP, STANDING_BY, STEPPING_OUT, TABLE, Client, World, wishing
 
 from adapters.rpi.messages import (
     ClientMessage,
@@ -129,6 +129,37 @@ async def test_player_with_another_name_still_waits_or_plays(
     assert ask(observers, reader, ListPlayers()) == ["PLAYER:LIST:ann,false,true|bob,false,true"]
     bob.leave()
     assert ask(observers, reader, ListPlayers()) == ["PLAYER:LIST:ann,false,false"]
+
+
+async def test_two_of_one_name_differ_and_so_do_a_draw_and_no_result(
+    world: World, observers: Observers, reader: Reader
+) -> None:
+    ask(observers, reader, Observe())
+    players = [world.player(STEPPING_OUT, "ann", TABLE) for _ in range(2)]
+    number = number_in(started(players[0]))
+    world.play(DRAWN, players)
+    news = await reader.news()
+    assert f"GAME:START:{number},ann,ann_" in news
+    assert news[-2:] == [f"GAME:{number}:MOVE:ann_:3", f"GAME:{number}:DRAW"]
+    for each in players:
+        each.enter(TABLE, "ann")
+    players[0].leave()
+    assert f"GAME:{number + 1}:TERMINATED" in await reader.news()
+
+
+async def test_end_of_a_game_that_comes_late_ends_no_later_one(
+    world: World, observers: Observers, reader: Reader
+) -> None:
+    world.kept.is_slow = True
+    ask(observers, reader, Observe())
+    ann, bob = world.pair(STEPPING_OUT, STEPPING_OUT)
+    game = started(ann)
+    world.play("0101010", (ann, bob))
+    for each, name in ((ann, "ann"), (bob, "bob")):
+        each.enter(TABLE, name)
+    world.kept.store(game)
+    world.hub.feed.tell_ends()
+    assert ask(observers, reader, ListPlayers()) == ["PLAYER:LIST:ann,false,true|bob,false,true"]
 
 
 async def test_all_observers_are_told_the_same_together(

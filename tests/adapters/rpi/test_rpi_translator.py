@@ -110,6 +110,7 @@ BACK = Resumed(GAME, SECOND, ("ann", "bob"), BOARD, 1.0)
         ([BACK, ToMove(GAME, 2, BOARD, None)], [Opponent(3)]),
         ([Resumed(GAME, FIRST, ("ann", "bob"), Board(), 1.0), ToMove(GAME, 1, Board(), None)], [Start(True)]),
         ([BACK, ToMove(GAME, 2, BOARD, None), ToMove(GAME, 4, BOARD, None)], []),
+        ([BACK, playing(), ToMove(GAME, 1, Board(), None)], []),
         ([BACK, Moved(GAME, FIRST, 4, BOARD.drop(2).drop(4)), ToMove(GAME, 4, BOARD, None)], []),
     ],
 )

@@ -164,6 +164,36 @@ async def test_spectator_waits_for_the_next_game_and_sees_no_other(
         story.leave(one)
 
 
+async def test_spectators_that_fell_behind_are_told_that_their_game_is_over_and_no_more(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with trio.open_nursery() as nursery:
+        story = Story(nursery)
+        story.sit(0, 1)
+        one, _ = story.watch()
+        for _ in range(250):  # too many facts at once
+            others = story.world.pair(STEPPING_OUT, STEPPING_OUT)
+            story.world.play(DRAWN, others)
+            for each in others:
+                each.leave()
+        assert await one.news() == " error"
+        story.moves("01")
+        assert await one.news() == ""
+        story.leave(one)
+
+
+async def test_spectator_that_has_left_waits_for_no_game(autojump_clock: trio.testing.MockClock) -> None:
+    async with trio.open_nursery() as nursery:
+        story = Story(nursery)
+        story.sit(0)
+        (one, _), (two, _) = story.watch(), story.watch()
+        story.leave(one)
+        story.sit(1)
+        story.moves("0")
+        assert (await two.news(), one.texts) == ("0", [])
+        story.leave(two)
+
+
 async def test_what_a_spectator_says_is_ignored_and_a_player_does_not_watch(
     autojump_clock: trio.testing.MockClock,
 ) -> None:

@@ -59,9 +59,9 @@ def test_name_of_a_player_that_does_not_wait_is_taken(world: World) -> None:
 
 
 def test_table_is_asked_for_when_the_player_waits(world: World) -> None:
-    ann = named(world, "ann")
     for name in ("bob", "cid"):
         world.arena(name, TABLE)
+    ann = named(world, "ann")
     assert ann.enter(TABLE) == [Refused(Objection.TABLE_FULL)]
 
 

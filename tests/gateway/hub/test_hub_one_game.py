@@ -1,5 +1,7 @@
 """A player that opens one game, at once, and is then hung up on; it may say nothing that is refused."""
 
+import random
+
 import pytest
 from worlds.hub import (
     FIRST_WINS,
@@ -27,6 +29,8 @@ from gateway.game.events import (
     Why,
 )
 from gateway.game.manners import Manners
+from gateway.matchmaking.matchmaker import Entry, Turn
+from gateway.matchmaking.standard import LobbyAndTables
 
 SERIES_OVER = Dismissed(Why.SERIES_OVER)
 manners = pytest.mark.parametrize("manners", MANNERS.values(), ids=MANNERS)
@@ -156,6 +160,14 @@ def test_second_of_two_that_open_is_refused_at_a_table(world: World) -> None:
     ]
     assert world.arena("cid", TABLE).opponent == "ann"
     assert ann.moves_first
+
+
+def test_two_that_open_and_sit_at_what_was_one_table_each_on_two_nodes_do_not_play() -> None:
+    heir = LobbyAndTables(random.Random(0))
+    for seat, name in enumerate(("ann", "bob")):
+        heir.readmit(Entry(seat, name, TABLE, True, ONE_GAME, "", Objection(0)), (seat, 0))
+        heir.wait(Turn(seat, 1), 0.0)
+    assert [*heir.answers(0.0)] == []
 
 
 # An opponent at once.

@@ -171,6 +171,14 @@ def test_players_that_play_at_a_table_of_the_name_move_to_the_tournament_when_th
     assert (ann.opponent, ann.moves_first) == ("bob", False)
 
 
+def test_player_that_always_opens_stays_at_the_table_of_its_name() -> None:
+    cup = cup_of()
+    cup.tournaments.take([], cup.now)
+    cup.player(ONE_GAME, "ann", CUP)
+    cup.read()
+    assert cup.here == []
+
+
 def test_player_that_the_tournament_does_not_admit_stays_at_the_table_of_its_name() -> None:
     cup = cup_of(late=False)
     cup.tournaments.take([], cup.now)

@@ -43,6 +43,18 @@ def test_partners_are_all_kinds_that_suit_each_by_the_first_come(
     assert len(partners) == len({*partners})
 
 
+@given(SEEKERS, SEEKER)
+def test_namesake_is_who_could_meet_one_but_for_the_name(seekers: list[Seeker], seeker: Seeker) -> None:
+    pool = pool_of(*seekers, seeker)
+    assert pool.has_namesake(seeker) == any(
+        other.name == seeker.name
+        and (other.counted or seeker.counted)
+        and not (other.opens and seeker.opens)
+        and grants(other.wish, seeker.name)
+        for other in seekers
+    )
+
+
 @given(SEEKERS, NAMES, NAMES)
 def test_bearers_are_who_has_a_name_and_may_wish_for_another(
     seekers: list[Seeker], name: str, partner: str
