@@ -76,7 +76,7 @@ def test_refusal_arrives_before_the_close_frame(gateway: Served) -> None:
 
 async def test_every_dialect_plays_with_every_other_one_through_one_port() -> None:
     command = [sys.executable, "-W", "error", "-m", "gateway", "--no-web", "--db", "none"]
-    async with one_gateway(["--port", "0", "--rounds", str(LENGTH)], command) as server:
+    async with one_gateway(["--port", "0", "--rounds", str(LENGTH), "--house", "none"], command) as server:
         assert len({(address.host, address.port) for address in server.addresses.values()}) == 1
         load = Load("one", "1", [server])
 

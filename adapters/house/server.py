@@ -14,7 +14,7 @@ import trio
 from adapters.client.boundary import contained
 from adapters.house.thinking import Game, Thinker
 from gateway.engines.catalogue import engine_named, is_installed
-from gateway.game.commands import HOUSE_PLAYERS, AtTable, Command, Enter, Leave, Play
+from gateway.game.commands import HOUSE_PLAYERS, NO_HOUSE, AtTable, Command, Enter, Leave, Play
 from gateway.game.events import Dismissed, Ended, Event, ToMove
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.hub.hub import HubForPlayers
@@ -41,7 +41,8 @@ class House:
         self._hub = hub
         self._nursery = nursery
         self._thinker = thinker
-        self._lobby = deque(lobby)
+        self._lobby = deque(name for name in lobby if name != NO_HOUSE)
+        self._stand_in = None if NO_HOUSE in lobby else STAND_IN
 
     def has(self, name: str, opponent: Opponent) -> bool:
         """Return whether the player called `name` is installed and has enough time to play `opponent`."""
@@ -70,8 +71,8 @@ class House:
             self._lobby.rotate(-1)
             if self._thinker.fits(name, opponent):
                 return name
-        is_alone = opponent.needs_house and not self._lobby
-        return STAND_IN if is_alone and self._thinker.fits(STAND_IN, opponent) else None
+        stand_in = self._stand_in if opponent.needs_house and not self._lobby else None
+        return stand_in if stand_in is not None and self._thinker.fits(stand_in, opponent) else None
 
 
 class HousePlayer:

@@ -14,6 +14,8 @@ from gateway.game.values import value
 
 HOUSE_PLAYERS = frozenset({"random", "aima", "aimafast", "aima10", "perfect"})
 """The names of the house players. No other player may have them."""
+NO_HOUSE = "none"
+"""The word for no house player in the lobby, not even for a player that needs one."""
 LONGEST_NAME = 256
 """The longest name of a player, of a table or in a wish, in characters."""
 

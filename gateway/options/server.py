@@ -14,7 +14,7 @@ from typing import TypeVar, cast
 from gateway import __version__
 from gateway.engines import EngineUnavailable
 from gateway.engines.catalogue import engine_named
-from gateway.game.commands import HOUSE_PLAYERS
+from gateway.game.commands import HOUSE_PLAYERS, NO_HOUSE
 from gateway.options import clustering, sources
 from gateway.options.clustering import LONGEST_NODE, ClusterOptions, host_name
 from gateway.options.description import Description
@@ -133,8 +133,10 @@ def _metrics_address(text: str) -> Address:
 
 
 def _house_players(text: str) -> list[str]:
-    """Parse names of house players, whose engines have to be installed."""
+    """Parse names of house players, whose engines have to be installed; or the word for none."""
     names = [name.strip().casefold() for name in text.split(",")]
+    if names == [NO_HOUSE]:
+        return names
     for name in names:
         if name not in HOUSE_PLAYERS:
             raise ValueError(f"{name!r} is none of {', '.join(sorted(HOUSE_PLAYERS))}")
@@ -260,7 +262,8 @@ class ServerOptions:
         Kind(_house_players, "NAMES"),
         make_default=list,
         heading="house players",
-        documents="separated by commas ([below](#the-servers-own-players))",
+        documents=f"separated by commas; {NO_HOUSE}: nobody gets one there"
+        " ([below](#the-servers-own-players))",
     )
     house_after: float = option(
         "how long a player waits in the lobby before a house player plays it", seconds(), 5.0, is_shared=True

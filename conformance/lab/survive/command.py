@@ -286,7 +286,7 @@ CLUSTER: Mapping[str, Fault] = {
 }
 
 
-OPTIONS = ("--rounds", str(LENGTH), "--games-per-pair", "0")
+OPTIONS = ("--rounds", str(LENGTH), "--games-per-pair", "0", "--house", "none")
 NODES = "abc"
 DRAIN_LIMIT = 60.0
 """Seconds that a stopping server gives its games: many times longer than a game takes."""

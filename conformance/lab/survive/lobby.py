@@ -33,8 +33,8 @@ from conformance.targets import Address
 TEXT = "do players of all dialects meet in the lobby of three nodes, and do they receive what is stored?"
 GAMES: Sequence[Game] = (SHORT, Game("03031303", 2, "four"), DRAWN)
 """The game of each of the three lobbies: won by the first mover, won by the second, and drawn."""
-OPTIONS = ("--rounds", "2", "--games-per-pair", "0", "--connects-per-second", "0")
-"""Options for any number of short series and of connections. There are no house players."""
+OPTIONS = ("--rounds", "2", "--games-per-pair", "0", "--connects-per-second", "0", "--house", "none")
+"""Options for any number of short series and of connections, and for no house players."""
 NODES = "abc"
 EACH = 2
 """The number of players of each dialect on each node."""

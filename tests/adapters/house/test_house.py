@@ -145,6 +145,8 @@ async def test_of_those_in_the_lobby_one_comes_that_finds_the_time() -> None:
         assert [server.house.lobby_player(each) for each in (ann, needy)] == [None, None]
     async with running() as server:
         assert [server.house.lobby_player(each) for each in (ann, needy)] == [None, "aimafast"]
+    async with running("none") as server:
+        assert [server.house.lobby_player(each) for each in (ann, needy)] == [None, None]
 
 
 async def test_engine_that_fails_loses_its_game_and_nothing_else(
