@@ -31,7 +31,7 @@ class Afterwards(Enum):
     HANG_UP = auto()
     """The player is ready for the next round without asking, and is disconnected after its series."""
     ONE_GAME = auto()
-    """The player is disconnected after one game, which ends its series. No game of its is played again."""
+    """The player is disconnected after one game, which ends its series and is never played again."""
 
 
 @dataclass(frozen=True, slots=True)
