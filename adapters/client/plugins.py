@@ -104,7 +104,7 @@ def _loaded(plugin: Plugin, others: Sequence[Dialect]) -> Dialect:
     return replace(
         dialect,
         begins=dialect.begins and _claims(plugin, dialect.begins),
-        front_end=_naming(dialect.name, _loading(plugin, dialect.front_end)),
+        front_end=_loading(plugin, _naming(dialect.name, dialect.front_end)),
         open_dialogue=_loading(plugin, dialect.open_dialogue),
         requirements=_loading(plugin, dialect.requirements),
     )
@@ -190,6 +190,10 @@ def _naming(name: str, front_end: "Callable[P, Serve]") -> "Callable[P, Serve]":
 
     def named(*args: P.args, **kwargs: P.kwargs) -> "Serve":
         serve = front_end(*args, **kwargs)
+        if not callable(serve):
+            raise TypeError(
+                f"front_end returned {type(serve).__name__}, and no function that serves a client"
+            )
 
         async def serve_named(client: "Accepted") -> None:
             client.dialect = name

@@ -243,6 +243,15 @@ async def test_server_that_cannot_be_loaded_is_logged_once_and_left_out(
     assert error.partition("(")[0] in record.getMessage()
 
 
+def test_front_end_that_serves_nobody_is_left_out(
+    installed: Install, caplog: pytest.LogCaptureFixture
+) -> None:
+    installed(f"{defined()}DIALECT = replace(DIALECT, front_end=lambda *_: None)\n")
+    hub = Hub(Terms(), LobbyAndTables(Random(1)))
+    assert served([the_one()], hub, {"knock": NoOptions()}, None) == []
+    assert "front_end returned NoneType" in caplog.text
+
+
 SERVER = """
 from adapters.client.connection import Connection
 from gateway.game.manners import Afterwards, Illegal, Manners
