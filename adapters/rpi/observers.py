@@ -13,6 +13,7 @@ from typing import TypeAlias, TypeVar
 import trio
 
 from adapters.client.connection import Connection
+from adapters.client.delayed import Delayed
 from adapters.rpi.codec import RpiCodec
 from adapters.rpi.messages import (
     Began,
@@ -81,13 +82,10 @@ class Observers:
         """The connected clients that have asked for anything."""
         self._observing: dict[RpiConnection, None] = {}
         self._following: set[RpiConnection] = set()
-        """The clients in whose tasks `_follow` runs. It goes on when they observe no more."""
+        """The clients in whose tasks `Delayed.follow` runs. It goes on when they observe no more."""
         self._subscription: Subscription | None = None
         self._model = Model()
-        self._has_news = False
-        """Whether something has happened that no observer was told of."""
-        self._idle = trio.lowlevel.ParkingLot()
-        """The tasks that wait for something to happen. One of them tells all observers."""
+        self._delayed = Delayed(self.publish, PERIOD)
 
     def answer(self, message: ClientMessage, client: RpiConnection) -> Sequence[str] | None:
         """Return the texts that answer a client's question; None if the message is none."""
@@ -129,7 +127,7 @@ class Observers:
         """Tell the observers what has happened."""
         if self._subscription is None:
             return
-        happened, self._has_news = self._subscription.take(), False
+        happened = self._subscription.take()
         if not happened:
             return
         if isinstance(happened[0], Missed):
@@ -151,14 +149,14 @@ class Observers:
         self._observing[client] = None
         if client not in self._following:
             self._following.add(client)
-            client.start_soon(self._follow)
+            client.start_soon(self._delayed.follow)
         return True
 
     def _catch_up(self, client: RpiConnection) -> None:
         """Bring the model up to date, since a client has asked for something."""
         self._asking[client] = None
         if self._subscription is None:
-            self._subscription = self._hub.feed.subscribe(self._wake, _KINDS, _WAITING)
+            self._subscription = self._hub.feed.subscribe(self._delayed.wake, _KINDS, _WAITING)
             self._load()
         else:
             self.publish()
@@ -169,20 +167,6 @@ class Observers:
         self._model = Model()
         self._model.load(self._hub.snapshot(trio.current_time(), some))
         return self._model
-
-    def _wake(self) -> None:
-        self._has_news = True
-        self._idle.unpark()
-
-    async def _follow(self) -> None:
-        """Tell the observers what has happened, in turns with the tasks of the other observers."""
-        while True:
-            if not self._has_news:  # else no task may have been there to be woken
-                await self._idle.park()
-            try:
-                await trio.sleep(PERIOD)
-            finally:
-                self.publish()
 
 
 @dataclass(slots=True)

@@ -7,9 +7,8 @@ connected players of this dialect. While nobody watches, there is no subscriptio
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-import trio
-
 from adapters.client.connection import Connection
+from adapters.client.delayed import Delayed
 from adapters.tutorial.codec import TutorialCodec
 from adapters.tutorial.messages import (
     COLORS,
@@ -50,8 +49,7 @@ class Observers:
         self._waiting: dict[str, Spectators] = {}
         """Who waits for the next game at a table, by its key."""
         self._subscription: Subscription | None = None
-        self._idle = trio.lowlevel.ParkingLot()
-        """The tasks that wait for something to happen. One of them tells all spectators."""
+        self._delayed = Delayed(self._publish, PERIOD)
 
     def add(self, client: TutorialConnection, translator: TutorialTranslator) -> None:
         """Add a client, whose translator knows the key of its game."""
@@ -89,14 +87,14 @@ class Observers:
         if game is None and not any(self._players[each].table for each in players):
             return None
         if self._subscription is None:
-            self._subscription = self._feed.subscribe(self._wake, _KINDS)
+            self._subscription = self._feed.subscribe(self._delayed.wake, _KINDS)
         self._publish()  # so that no move of the game comes twice
         if game is None:
             spectators = self._waiting.setdefault(key, {})
         else:
             spectators, self._boards[game.game] = self._watching.setdefault(game.game, {}), game.board
         spectators[client] = self._spectators[client] = None
-        client.start_soon(self._follow)
+        client.start_soon(self._delayed.follow)
         board = Board() if game is None else game.board
         return self._texts(Play(COLORS[side], column, row) for column, row, side in board.placed())
 
@@ -128,15 +126,3 @@ class Observers:
 
     def _texts(self, messages: Iterable[ServerMessage]) -> Sequence[str]:
         return [self._codec.encode(message) for message in messages]
-
-    def _wake(self) -> None:
-        self._idle.unpark()
-
-    async def _follow(self) -> None:
-        """Tell the spectators what has happened, in turns with the tasks of the other spectators."""
-        while True:
-            try:
-                await trio.sleep(PERIOD)
-            finally:
-                self._publish()  # also what has woken nobody, since this task did not wait yet
-            await self._idle.park()
