@@ -178,6 +178,7 @@ def test_part_that_cannot_be_loaded_is_named_where_it_is_asked_for(module: str, 
     )
 
 
+@pytest.mark.operation
 @pytest.mark.usefixtures("_installed")
 def test_plug_in_that_is_left_out_is_an_object_in_a_log_of_json() -> None:
     status, _, err = run("gateway", "--log-json", "--clock", "never")
@@ -186,6 +187,7 @@ def test_plug_in_that_is_left_out_is_an_object_in_a_log_of_json() -> None:
     assert left_out["message"].startswith("the plug-in 'broken' of the package 'c4broken' cannot be used: ")
 
 
+@pytest.mark.operation
 @pytest.mark.usefixtures("_installed")
 def test_supervisor_says_for_its_workers_what_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("C4_WORKER", "alone")

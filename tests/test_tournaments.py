@@ -48,7 +48,14 @@ async def until(is_so: Callable[[], bool]) -> None:
         await trio.sleep(0.05)
 
 
-@pytest.mark.parametrize("format", [each for each in FORMATS if each != "ladder"])  # which has no end
+@pytest.mark.parametrize(
+    "format",
+    [
+        pytest.param(each, marks=pytest.mark.operation if each != "knockout" else ())
+        for each in FORMATS
+        if each != "ladder"  # which has no end
+    ],
+)
 async def test_tournament_of_all_dialects_ends_and_loses_nothing_when_its_server_is_killed(
     format: str, tmp_path: Path
 ) -> None:
