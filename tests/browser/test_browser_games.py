@@ -48,7 +48,7 @@ def test_author_finds_the_games_that_its_bot_lost(windows: Windows, *, scripts: 
     expect(page.locator("main h1")).to_contain_text("alice")
     page.go_back()
     page.get_by_role("link", name="Player alice").click()
-    assert chosen(page) == ["lost by mistake"]
+    expect(page.locator(".filter.is-set b")).to_have_text(["lost by mistake"])
 
 
 def test_another_player_is_typed_into_the_menu(windows: Windows) -> None:
