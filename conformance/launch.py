@@ -25,8 +25,10 @@ COMMAND = (
     "--db",
     "none",
     "--no-web",
+    "--house",
+    "none",
 )
-"""The command that starts a gateway with a port for each built-in dialect."""
+"""The command that starts a gateway with a port for each built-in dialect. Its lobby has no house players."""
 START_SECONDS = 15.0
 STOP_SECONDS = 15.0
 
