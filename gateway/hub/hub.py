@@ -525,7 +525,10 @@ class Hub:
                 self._refuse(seat, Refused(seat.standing() | Objection.UNREADABLE, command.to), now)
             case Denied():
                 seat.ask(command)
-                self._denials.set(seat, now + command.pause)
+                if command.pause:
+                    self._denials.set(seat, now + command.pause)
+                else:
+                    self._deny(seat, now)
             case Leave(is_broken=True) if self._kept.may_keep(seat):
                 self._denials.cancel(seat)
                 self._kept.keep(seat, now)
@@ -643,8 +646,13 @@ class Hub:
         self._runner.go_on(series, now)
 
     def _refuse(self, seat: Seat, refused: Refused, now: float) -> None:
+        situation, is_strict = seat.situation, seat.manners.strict
+        if is_strict and isinstance(situation, PlayingElsewhere) and situation.started is not None:
+            # The node of the game disconnects the player, after the end of the game.
+            situation.game.submit(Denied(refused.objections, to=refused.to), 0, 0.0)
+            return
         seat.deliver(refused)
-        if seat.manners.strict or (seat.manners.strict_entry and seat.place is None):
+        if is_strict or (seat.manners.strict_entry and seat.place is None):
             self._leave(seat, Dismissed(Why.REFUSED, refused.objections), now)
 
     def _deny(self, seat: Seat, now: float) -> None:

@@ -88,17 +88,10 @@ class Story:
 
 
 def heard(client: Client, rounds: int) -> list[Event]:
-    """Return what a player heard from its game on until a series of so many rounds was over.
-
-    A player that a refusal disconnects may not hear the end: its own node does not wait until the node of the
-    game has told it. So the end of such a player is left out.
-    """
+    """Return what a player heard from its game on until a series of so many rounds was over."""
     begun = next(index for index, event in enumerate(client.heard) if isinstance(event, Started))
     ends = [index for index, event in enumerate(client.heard) if isinstance(event, Ended)]
-    events = client.heard[begun : ends[rounds - 1] + 1 if len(ends) >= rounds else None]
-    while client.gone and client.seat.manners.strict and isinstance(events[-1], Ended | Dismissed):
-        events.pop()
-    return events
+    return client.heard[begun : ends[rounds - 1] + 1 if len(ends) >= rounds else None]
 
 
 def same(act: Callable[[Story], object], host: Manners, remote: Manners) -> Story:
