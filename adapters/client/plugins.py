@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from keyword import iskeyword
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec
 
 from adapters.client.dialect import INTERFACE, Dialect
 from gateway.runtime.plugins import Plugin, PluginError, plugins
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from gateway.access.accounts import Accounts
     from gateway.hub.hub import HubForPlayers
 
-T = TypeVar("T")
 P = ParamSpec("P")
 
 GROUP = "c4gateway.dialects"
@@ -101,12 +100,13 @@ def _loaded(plugin: Plugin, others: Sequence[Dialect]) -> Dialect:
         raise plugin.error(error) from error
     if fault:
         raise plugin.error(fault)
+    guarded = plugin.guarded()
     return replace(
         dialect,
-        begins=dialect.begins and _claims(plugin, dialect.begins),
-        front_end=_loading(plugin, _naming(dialect.name, dialect.front_end)),
-        open_dialogue=_loading(plugin, dialect.open_dialogue),
-        requirements=_loading(plugin, dialect.requirements),
+        begins=dialect.begins and _claims(plugin.name, guarded(dialect.begins)),
+        front_end=guarded(_naming(dialect.name, dialect.front_end)),
+        open_dialogue=guarded(dialect.open_dialogue),
+        requirements=guarded(dialect.requirements),
     )
 
 
@@ -173,18 +173,6 @@ def _add_options(dialect: Dialect, others: Sequence[Dialect]) -> None:
     dialect.options()
 
 
-def _loading(plugin: Plugin, function: Callable[P, T]) -> Callable[P, T]:
-    """Return a function of a plug-in that loads more of it. It raises PluginError where that fails."""
-
-    def load(*args: P.args, **kwargs: P.kwargs) -> T:
-        try:
-            return function(*args, **kwargs)
-        except (Exception, SystemExit) as error:
-            raise plugin.error(error) from error
-
-    return load
-
-
 def _naming(name: str, front_end: "Callable[P, Serve]") -> "Callable[P, Serve]":
     """Return a front end whose clients have the name of their dialect."""
 
@@ -204,14 +192,14 @@ def _naming(name: str, front_end: "Callable[P, Serve]") -> "Callable[P, Serve]":
     return named
 
 
-def _claims(plugin: Plugin, begins: Callable[[str], bool]) -> Callable[[str], bool]:
+def _claims(name: str, begins: Callable[[str], bool]) -> Callable[[str], bool]:
     """Return a plug-in's `begins`. Where that fails, the message may belong to another dialect."""
 
     def claims(text: str) -> bool:
         try:
             return begins(text)
-        except (Exception, SystemExit) as error:
-            _log(plugin.name, str(plugin.error(error)))
+        except PluginError as error:
+            _log(name, str(error))
             return False
 
     return claims

@@ -5,7 +5,8 @@ about 50 ms and runs no code of a plug-in, so it is done only where plug-ins are
 """
 
 import sys
-from contextlib import redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,20 +32,26 @@ class Plugin:
     """Why the entry point cannot be read; empty if it can."""
 
     def load(self) -> object:
-        """Import the plug-in's module, and return the object that is named. Raises PluginError.
-
-        What the module prints meanwhile goes to stderr: a program may read the output of a command.
-        """
+        """Import the plug-in's module, and return the object that is named. Raises PluginError."""
         if self.fault:
             raise self.error(self.fault)
+        with self.guarded():
+            found: object = self.point.load()
+        return found
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Turn what the plug-in's code raises in the block into PluginError. Also decorates a function.
+
+        What the code prints meanwhile goes to stderr: a program may read the output of a command.
+        """
         try:
             with redirect_stdout(sys.stderr):
-                found: object = self.point.load()
+                yield
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # the code of others may raise anything, such as SystemExit
             raise self.error(error) from error
-        return found
 
     def error(self, why: str | BaseException) -> PluginError:
         """Return the exception for a plug-in that cannot be used."""
