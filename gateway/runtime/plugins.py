@@ -35,6 +35,8 @@ class Plugin:
         """Import the plug-in's module, and return the object that is named. Raises PluginError."""
         if self.fault:
             raise self.error(self.fault)
+        if self.point.pattern.match(self.point.value) is None:
+            raise self.error(f"its entry point names {self.point.value!r}, and not MODULE:OBJECT")
         with self.guarded():
             found: object = self.point.load()
         return found

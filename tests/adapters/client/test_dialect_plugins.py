@@ -168,6 +168,16 @@ def test_plug_in_that_cannot_be_used_costs_one_line_and_no_other(
     assert "\n" not in line
 
 
+@pytest.mark.parametrize("value", ["", ":DIALECT", "odd odd:DIALECT"])
+def test_entry_point_that_names_no_module_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    install(tmp_path, "c4odd", plugins.GROUP, {"odd": value}, {})
+    [line] = with_plugins(DIALECTS).faults
+    assert f"its entry point names {value!r}, and not MODULE:OBJECT" in line
+
+
 def test_plug_in_with_the_name_of_a_built_in_dialect_is_not_used(installed: Install) -> None:
     installed(defined(name="nac4"), name="nac4")
     found = with_plugins(DIALECTS)
