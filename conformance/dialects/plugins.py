@@ -5,8 +5,9 @@ in the folder with the name of the dialect, if that has a script. The module is 
 must not use what it tests.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, distributions
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -40,15 +41,23 @@ class Folder:
 def folders() -> list[Folder]:
     """Return the folders of the plug-ins that have a script, sorted by the names of their dialects."""
     found = list[Folder]()
-    for point in sorted(entry_points(group=GROUP), key=lambda each: each.name):
+    for point in sorted(_points(), key=lambda each: each.name):
         try:
             spec = find_spec(point.module.partition(".")[0])
-        except (AttributeError, ValueError):  # the entry point names no module, so the gateway leaves it out
+        except Exception:  # the entry point names no module, so the gateway leaves it out
             continue
         top = [Path(each) for each in (spec and spec.submodule_search_locations) or ()]
         places = [Folder(point.name, path) for each in top for path in (each / point.name, each)]
         found += [each for each in places if each.script.is_file()][:1]
     return found
+
+
+def _points() -> Iterator[EntryPoint]:
+    for package in distributions():
+        try:
+            yield from package.entry_points.select(group=GROUP)
+        except Exception:  # its metadata are damaged, so the gateway leaves it out
+            continue
 
 
 def script(folder: Folder) -> object:
