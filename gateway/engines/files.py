@@ -59,9 +59,7 @@ def call(function: Callable[..., Any], main: Any, offers: Mapping[str, Any]) -> 
     Its first parameter gets `main` if it has another name. Raises UnknownEngine if it needs more, and any
     exception of the user's code.
     """
-    if lacking := missing(function, offers):
-        name = getattr(function, "__qualname__", repr(function))
-        raise UnknownEngine(f"{name} needs {', '.join(lacking)}, but there is only {', '.join(offers)}")
+    require(function, offers)
     arguments, keywords = list[Any](), dict[str, Any]()
     for number, each in enumerate(_parameters(function)):
         if each.name in offers or (number == 0 and each.default is each.empty):
@@ -71,6 +69,13 @@ def call(function: Callable[..., Any], main: Any, offers: Mapping[str, Any]) -> 
             else:
                 arguments.append(value)
     return function(*arguments, **keywords)
+
+
+def require(function: Callable[..., Any], offers: Mapping[str, Any], *, first: bool = True) -> None:
+    """Raise UnknownEngine if the function has parameters that are `missing`."""
+    if lacking := missing(function, offers, first=first):
+        name = getattr(function, "__qualname__", repr(function))
+        raise UnknownEngine(f"{name} needs {', '.join(lacking)}, but there is only {', '.join(offers)}")
 
 
 def missing(function: Callable[..., Any], offers: Mapping[str, Any], *, first: bool = True) -> list[str]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from gateway.engines import UnknownEngine
 from gateway.engines.external import after, follows
-from gateway.engines.files import call, missing, named, plays
+from gateway.engines.files import call, missing, named, plays, require
 from gateway.game.board import COLUMNS, ROWS, Board, other
 
 NAME = "connect_four"
@@ -27,12 +27,11 @@ _RNGS = ("rng", "random_state")
 def bot_in(text: str) -> "Bot":
     """Return the bot of FILE:NAME. Raises UnknownEngine."""
     found = named("openspiel", text)
-    is_maker = inspect.isclass(found) or (
-        inspect.isfunction(found) and not missing(found, _offers(0), first=False)
-    )
-    if is_maker and (lacking := missing(found, _offers(0), first=False)):
-        offered = ", ".join(_offers(0))
-        raise UnknownEngine(f"openspiel:{text} needs {', '.join(lacking)}, but there is only {offered}")
+    is_maker = inspect.isclass(found)
+    if is_maker:
+        require(found, _offers(0), first=False)
+    elif inspect.isfunction(found):
+        is_maker = not missing(found, _offers(0), first=False)
     if not plays(found, "step"):
         raise UnknownEngine(f"openspiel:{text} has no method step(state), and is no function")
     return Bot(found, is_maker=is_maker)

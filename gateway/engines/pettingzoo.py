@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from gateway.engines import UnknownEngine
 from gateway.engines.external import after, follows
-from gateway.engines.files import call, missing, named, parameters_of, plays
+from gateway.engines.files import call, named, parameters_of, plays, require
 from gateway.game.board import COLUMNS, ROWS, Board
 
 METHODS = ("choose_action", "select_action", "determine_action", "get_action", "act", "predict", "policy")
@@ -30,9 +30,8 @@ def policy_in(text: str) -> "Policy":
     """Return the policy of FILE:NAME. Raises UnknownEngine."""
     found = named("pettingzoo", text)
     is_maker = inspect.isclass(found)
-    if is_maker and (lacking := missing(found, _offers(Board()))):
-        offered = ", ".join(_offers(Board()))
-        raise UnknownEngine(f"pettingzoo:{text} needs {', '.join(lacking)}, but there is only {offered}")
+    if is_maker:
+        require(found, _offers(Board()))
     if not plays(found, *METHODS):
         raise UnknownEngine(
             f"pettingzoo:{text} has none of the methods {', '.join(METHODS)}, and is no function"
