@@ -13,7 +13,7 @@ from random import Random, getrandbits
 from types import SimpleNamespace
 from typing import Any
 
-from gateway.engines import UnknownEngine
+from gateway.engines import EngineError, UnknownEngine
 from gateway.engines.external import after, follows
 from gateway.engines.files import call, missing, named, plays, require
 from gateway.game.board import COLUMNS, ROWS, Board, other
@@ -62,6 +62,9 @@ class Bot:
         if self._is_maker:
             offers = _offers(board.turn)
             self._bot = call(self._found, offers["game"], offers)
+            if not plays(self._bot, "step"):
+                made = f"{self._found.__qualname__} returned {type(self._bot).__name__}"
+                raise EngineError(f"{made}, which has no method step(state), and is no function")
         else:
             self._bot = self._found
             if hasattr(self._bot, "restart"):

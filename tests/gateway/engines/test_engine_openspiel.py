@@ -12,6 +12,7 @@ from types import ModuleType
 import pytest
 from engine_positions import play
 
+from gateway.engines import EngineError
 from gateway.engines.files import named
 from gateway.engines.openspiel import Bot, Game, State, bot_in
 from gateway.game.board import Board
@@ -76,6 +77,13 @@ def test_class_or_function_makes_a_bot_for_each_game_with_what_it_asks_for(
     for columns in ("", "03", "3"):
         bot(play(columns), 1.0)
     assert named("openspiel", f"{file}:made") == [first, ([0], 1, 3), second]
+
+
+def test_function_that_makes_no_bot_is_named(write: Write) -> None:
+    bot = bot_in(f"{write('def make(game): print(game)')}:make")
+    for _ in range(2):
+        with pytest.raises(EngineError, match=r"make returned NoneType, which has no method step"):
+            bot(Board(), 1.0)
 
 
 def test_object_is_restarted_for_each_game(write: Write) -> None:
