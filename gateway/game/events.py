@@ -5,7 +5,7 @@ An event is a plain value for one player. It names its game, so it can be sent t
 whether and how it reports an event to its client.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum, Flag, auto
 from typing import Literal, TypeAlias
 
@@ -104,7 +104,7 @@ class Entered:
     name: str
     resumes: bool = False
     """Whether it has come back to its game instead, which goes on: `Resumed` follows."""
-    table: str | None = field(default=None, compare=False)
+    table: str | None = None
     """The name of its table; None for the lobby."""
 
 

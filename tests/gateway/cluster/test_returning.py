@@ -67,7 +67,7 @@ def test_player_goes_on_with_its_game_at_any_node(
     ann.break_off()
     net.wait(2.0)
     again = enter(net, back, "ann", manners)
-    assert again.heard[0] == Entered("ann", resumes=True)
+    assert again.heard[0] == Entered("ann", resumes=True, table=TABLE.name)
     resumed = again.last(Resumed)
     assert (resumed.game, resumed.board.moves) == (bob.last(Started).game, (3, 3))
     assert again.last(ToMove).board.moves == (3, 3)
@@ -127,7 +127,7 @@ def test_seat_is_lost_when_the_player_is_late(net: Nodes, first: str, second: st
     net.wait(GRACE + 0.5)
     assert results(net) == [(Reason.LEFT, 1)]
     late = enter(net, back, "ann", STANDING_BY)
-    assert late.heard == [Entered("ann")]
+    assert late.heard == [Entered("ann", table=TABLE.name)]
 
 
 @pytest.mark.parametrize("back", NAMES)

@@ -42,7 +42,7 @@ def test_player_enters_under_the_name_that_it_gives_or_gave_before(world: World)
     other = world.client(HANGING_UP)
     assert other.say(Enter(TABLE, None, 17)) == [Refused(Objection.NO_NAME, 17)]
     assert other.say(Introduce("bob")) == [Introduced("bob")]
-    assert other.enter(TABLE) == [Entered("bob")]
+    assert other.enter(TABLE) == [Entered("bob", table=TABLE.name)]
     assert len(world.hub) == 2
 
 
@@ -99,7 +99,7 @@ def test_all_that_stands_against_an_entry_is_named(world: World) -> None:
     assert objections_to(client, Enter(TABLE)) == Objection.NO_NAME | Objection.TABLE_FULL
     client.say(Introduce("cid"))
     assert objections_to(client, Enter(TABLE)) == Objection.TABLE_FULL
-    assert client.enter(AtTable("other")) == [Entered("cid")]
+    assert client.enter(AtTable("other")) == [Entered("cid", table="other")]
     assert objections_to(client, Enter(TABLE)) == Objection.WAITING | Objection.TABLE_FULL
 
 

@@ -81,7 +81,10 @@ def test_player_goes_on_with_its_game(world: World, manners: Manners) -> None:
     bob.play(5)
     again = returning(world, manners)
     board = Board().drop(3).drop(3).drop(4).drop(5)
-    assert again.heard[:2] == [Entered("ann", resumes=True), Resumed(game, 0, ("ann", "bob"), board, 2.0)]
+    assert again.heard[:2] == [
+        Entered("ann", resumes=True, table=TABLE.name),
+        Resumed(game, 0, ("ann", "bob"), board, 2.0),
+    ]
     assert again.last(ToMove).board == board
     assert [type(event) for event in bob.news()] == [Moved]
     again.play(4)

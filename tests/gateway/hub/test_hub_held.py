@@ -103,7 +103,7 @@ def test_seat_at_a_full_table_is_its_player_s_who_comes_back(world: World, manne
     assert again.news() == FULL
     again.enter(TABLE, "ann")
     ann.leave()
-    assert again.news()[0] == Entered("ann")
+    assert again.news()[0] == Entered("ann", table=TABLE.name)
 
 
 def test_full_table_is_full_for_another_name_or_address(world: World) -> None:
@@ -119,7 +119,7 @@ def test_name_and_seat_of_the_same_player_are_given_over_together(world: World) 
     again = come(world, place=AtTable("Round"))
     assert ann.probes == 1
     ann.leave()
-    assert again.heard[0] == Entered("ann")
+    assert again.heard[0] == Entered("ann", table="Round")
     assert again.opponent == "bob"
 
 

@@ -150,7 +150,7 @@ def test_player_comes_back_as_it_says(world: World, opponent: Manners, resumes: 
     world.play("33", (ann, bob))
     ann.break_off()
     again = come_back(world, "ann", resumes=resumes)
-    assert again.heard[0] == Entered("ann", resumes=resumes)
+    assert again.heard[0] == Entered("ann", resumes=resumes, table=TABLE.name)
     if resumes:
         assert [type(each) for each in again.heard[1:]] == [Resumed, ToMove]
         assert not bob.all(Ended)
@@ -163,7 +163,7 @@ def test_player_comes_back_as_it_says(world: World, opponent: Manners, resumes: 
     world.play("44", (again, bob))
     again.break_off()
     third = come_back(world, "ann", resumes=False)  # a second time it is not played again
-    assert third.heard[0] == Entered("ann", resumes=True)
+    assert third.heard[0] == Entered("ann", resumes=True, table=TABLE.name)
 
 
 @pytest.mark.parametrize("resumes", [True, False])
@@ -188,7 +188,7 @@ def test_player_comes_back_as_it_says_at_any_node(hosts: bool, first: str, back:
     again.say(Enter(TABLE, "ann", waits=False, resumes=resumes))
     net.carry()
     net.wait(1.0)
-    assert Entered("ann", resumes=resumes) in again.heard
+    assert Entered("ann", resumes=resumes, table=TABLE.name) in again.heard
     mover = again if hosts or resumes else bob
     assert mover.request is not None
     assert mover.request.board.moves == (moves if resumes else ())

@@ -31,7 +31,7 @@ def test_full_table_refuses_a_third(world: World) -> None:
     world.pair(STEPPING_OUT, STEPPING_OUT)
     third, strict = world.arena("cid", TABLE), world.nac4("dan", TABLE)
     assert third.last(Refused) == FULL
-    assert third.enter(AtTable("other"), "cid") == [Entered("cid")]
+    assert third.enter(AtTable("other"), "cid") == [Entered("cid", table="other")]
     assert strict.last(Dismissed) == Dismissed(Why.REFUSED, Objection.TABLE_FULL)
     assert not world.nac4("dan").gone  # its name is free
 

@@ -56,7 +56,9 @@ def manners(request: pytest.FixtureRequest) -> Manners:
 def test_any_number_of_players_sit_down_and_nobody_plays_before_the_beginning(manners: Manners) -> None:
     cup = cup_of()
     players = [cup.player(manners, name, AtTable("CUP")) for name in ("ann", "bob", "cid")]
-    assert [each.last(Entered) for each in players] == [Entered(name) for name in ("ann", "bob", "cid")]
+    assert [each.last(Entered) for each in players] == [
+        Entered(name, table="CUP") for name in ("ann", "bob", "cid")
+    ]
     cup.wait(20)
     assert cup.here == ["ann", "bob", "cid"]
     assert not any(each.plays for each in players)
@@ -76,7 +78,7 @@ def test_second_of_a_name_enters_only_if_the_first_is_lost(manners: Manners, is_
         assert cup.here == []
     else:
         first.leave()
-        assert second.all(Entered) == [Entered("ann")]
+        assert second.all(Entered) == [Entered("ann", table=CUP.name)]
         assert cup.here == ["ann"]
 
 
@@ -113,7 +115,7 @@ def test_table_is_full_for_whoever_may_not_take_part(
     cup.read(*further)
     for name in ("ann", "bob", "eve"):
         player = cup.arena(name, CUP)
-        assert player.news() == ([Entered(name)] if name in names else [FULL])
+        assert player.news() == ([Entered(name, table=CUP.name)] if name in names else [FULL])
         strict = cup.nac4(f"{name} 2", CUP)
         if "eve" not in names:
             assert strict.last(Dismissed) == Dismissed(Why.REFUSED, Objection.TABLE_FULL)
@@ -137,9 +139,9 @@ def test_who_sat_at_a_table_of_the_name_asks_again_once_there_is_a_tournament() 
     assert ann.opponent == "bob"
     assert cid.news() == [FULL]
     cup.read()
-    assert cid.enter(CUP, "cid") == [Entered("cid")]
+    assert cid.enter(CUP, "cid") == [Entered("cid", table=CUP.name)]
     cup.play(FIRST_WINS, (ann, bob))
-    assert bob.enter(CUP, "bob")[-1] == Entered("bob")
+    assert bob.enter(CUP, "bob")[-1] == Entered("bob", table=CUP.name)
     assert cup.here == ["cid", "bob"]
 
 
@@ -333,10 +335,10 @@ def test_name_of_a_renamed_player_is_free_only_when_it_leaves() -> None:
     bob = cup.droidcon("bob", CUP)
     bob.say(Introduce("eve"))
     assert cup.arena("bob", CUP).news() == [FULL]
-    assert cup.arena("eve", CUP).news() == [Entered("eve")]
+    assert cup.arena("eve", CUP).news() == [Entered("eve", table=CUP.name)]
     assert cup.here == ["bob", "eve"]
     bob.leave()
-    assert cup.arena("bob", CUP).news() == [Entered("bob")]
+    assert cup.arena("bob", CUP).news() == [Entered("bob", table=CUP.name)]
 
 
 @pytest.mark.parametrize("name", ["bob", "eve"])
@@ -357,7 +359,7 @@ def test_one_at_the_table_sits_down_under_a_name_that_is_admitted() -> None:
     cup = begun("ann", "bob", pairings=[(0, 1, 1)])
     ann, bob = cup.arena("ann", CUP), cup.arena("bob", CUP)
     cup.play(FIRST_WINS, (ann, bob))
-    assert ann.enter(CUP, "eve")[-1] == Entered("eve")
+    assert ann.enter(CUP, "eve")[-1] == Entered("eve", table=CUP.name)
     assert cup.here == ["bob", "eve"]
     assert not bob.plays
 
@@ -366,7 +368,7 @@ def test_bearer_of_a_name_in_the_lobby_does_not_keep_it_from_the_table() -> None
     """Except where the manners of both demand one bearer."""
     cup = cup_of()
     cup.nac4("ann", LOBBY)
-    assert cup.arena("ann", CUP).news() == [Entered("ann")]
+    assert cup.arena("ann", CUP).news() == [Entered("ann", table=CUP.name)]
     assert cup.nac4("ann", CUP).last(Dismissed).why is Why.REFUSED
     assert cup.here == ["ann"]
 
